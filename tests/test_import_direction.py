@@ -11,7 +11,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "ltm"
 ORDER = """
-errors model kinds policy text decisions redact files config project vault index spool state
+errors record model kinds policy text decisions redact files config project vault index spool state
 store postgres sessions llm capture history embed notes recall inject friction remote upkeep
 transfer team clients hook worker mcp http web cli api
 """.split()  # noqa: SIM905

@@ -4,10 +4,16 @@ Decay, headings, DSL codes, injection order, line shares and duplicate threshold
 no other code branches on a kind. Config may override any cell.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
 
 from ltm.errors import WrongUsage
+from ltm.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Kind(NamedTuple):
@@ -189,7 +195,7 @@ class Kinds:
             )
         return row
 
-    def override(self, cells: Mapping[str, Mapping[str, Any]]) -> "Kinds":
+    def override(self, cells: Mapping[str, Mapping[str, Any]]) -> Kinds:
         """A table with some cells replaced, as `{"progress": {"fades_days": 14}}` from config."""
         rows = dict(self._rows)
         for word, columns in cells.items():

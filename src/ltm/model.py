@@ -1,12 +1,13 @@
 """Memory and the values all packages share: hits, filters, usage, problems, ids, moments, records.
 
-All are named tuples: a data class takes a question 0.8 ms longer to load; and annotations are
-values here, because a named tuple compiles each one that is a text. But for `now` and `new_id`
+All are named tuples: a data class takes a question 0.8 ms longer to load. But for `now` and `new_id`
 nothing here looks at the world: no file, no clock, no configuration.
 
 A record is a memory as plain JSON values: the one shape for `--json`, export, index and tools. Its
 keys are the names of the fields; `source` is a small object.
 """
+
+from __future__ import annotations
 
 import os
 import re
@@ -14,9 +15,15 @@ import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from enum import IntEnum, StrEnum
-from typing import Any, NamedTuple, TypeVar
 
 from ltm.errors import WrongUsage
+from ltm.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    _T = TypeVar("_T", bound=StrEnum)
 
 
 class Impact(StrEnum):
@@ -234,7 +241,6 @@ class Page(NamedTuple):
     total: int = 0
 
 
-_T = TypeVar("_T", bound=StrEnum)
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # Crockford's: no i, l, o, u to misread
 _JUST_NOW = 10_000  # milliseconds in which a moment is still this one
 _ID = r"mem_[0-9a-z][0-9a-z_-]{2,62}\Z"

@@ -15,15 +15,20 @@ take more than `SHARE` of a scope's active memories out of use takes none of the
 type. `FEW` are never a mass, or a small store could not change at all.
 """
 
+from __future__ import annotations
+
 import re
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltm.model import Impact, Memory, Phase, Scope, Status, Trust
+from ltm.record import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ltm.kinds import Kind
 
 
@@ -77,7 +82,7 @@ def difficulty(failures: int, successes: int, compacted: bool) -> float:
     return _share(0.5 * rate + 0.3 * min(1.0, tools / 50) + 0.2 * compacted)
 
 
-def confidence(memory: Memory, kind: "Kind", now: datetime) -> float:
+def confidence(memory: Memory, kind: Kind, now: datetime) -> float:
     """How likely a memory still holds; for kinds that fade it falls in a straight line to 0.
 
     The line begins when the memory was made or last confirmed. A mere edit does not renew it, and
@@ -92,7 +97,7 @@ def confidence(memory: Memory, kind: "Kind", now: datetime) -> float:
     return round(_share(memory.confidence) * left, 9)
 
 
-def tier(observations: int, kind: "Kind") -> str:
+def tier(observations: int, kind: Kind) -> str:
     """How firmly a behaviour is known by how often it was seen; nothing for kinds without tiers."""
     if not kind.tiers:
         return ""
@@ -114,7 +119,7 @@ def is_stated(memory: Memory) -> bool:
     return memory.source.trust is Trust.USER
 
 
-def is_rule(memory: Memory, kind: "Kind") -> bool:
+def is_rule(memory: Memory, kind: Kind) -> bool:
     """Whether a person stated a memory, of a kind that is about how they want things done."""
     return kind.rule and is_stated(memory)
 
@@ -124,7 +129,7 @@ def importance(memory: Memory) -> int:
     return Impact.CRITICAL.rank if memory.pinned else memory.impact.rank
 
 
-def value(memory: Memory, kind: "Kind", now: datetime, uses: int) -> float:
+def value(memory: Memory, kind: Kind, now: datetime, uses: int) -> float:
     """What a token of a memory is worth to a session: its impact, and up to four times that for
     what was hard to learn, often used and lately said, by about what its line costs."""
     more = memory.difficulty + frequency(uses)
@@ -142,7 +147,7 @@ def _cost(memory: Memory) -> float:
     return _OVERHEAD + min(LINE_CHARS, max(len(memory.summary), len(memory.content))) / 4
 
 
-def is_lasting(memory: Memory, kind: "Kind") -> bool:
+def is_lasting(memory: Memory, kind: Kind) -> bool:
     """Whether a memory is kept whole however long it is not used: a rule, critical or pinned."""
     return is_spared(memory) or is_rule(memory, kind)
 
@@ -152,7 +157,7 @@ def is_active(memory: Memory) -> bool:
     return memory.status is Status.ACTIVE and memory.phase is not Phase.ARCHIVED
 
 
-def is_over(memory: Memory, kind: "Kind", now: datetime) -> bool:
+def is_over(memory: Memory, kind: Kind, now: datetime) -> bool:
     """Whether a memory reached its kind's last state more days ago than the kind allows.
 
     The days count from the last change of the memory, which is at the latest that of its state.
@@ -162,7 +167,7 @@ def is_over(memory: Memory, kind: "Kind", now: datetime) -> bool:
     return _days(memory.updated, now) > kind.resolved_days
 
 
-def is_hidden(memory: Memory, kind: "Kind", now: datetime) -> bool:
+def is_hidden(memory: Memory, kind: Kind, now: datetime) -> bool:
     """Whether age keeps a memory from being injected. It stays searchable."""
     return confidence(memory, kind, now) < SHOWN_FROM or is_over(memory, kind, now)
 

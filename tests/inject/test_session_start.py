@@ -321,5 +321,5 @@ def test_a_hook_can_afford_it() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     names = set(re.findall(r"'(\w+)'", run.stdout))
-    assert not names & {"yaml", "click", "rich", "mcp", "pydantic", "asyncio", "tomlkit"}
+    assert not names & {"yaml", "click", "rich", "mcp", "pydantic", "asyncio", "tomlkit", "typing"}
     assert "ltm" in names

@@ -6,11 +6,12 @@ with the repository and is not trusted (see `Option.repo`). Whatever is wrong in
 what it takes to change one only when one is changed: hooks read options.
 """
 
+from __future__ import annotations
+
 import os
 import re
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from ltm.config.options import BY_NAME, OPTIONS, Option, OptionValue
 from ltm.errors import Refused, WrongUsage
@@ -18,6 +19,11 @@ from ltm.files.atomic import is_inside, make_folder, read_plain, write_file
 from ltm.files.lock import Lock
 from ltm.kinds import Kind, Kinds
 from ltm.model import Problem
+from ltm.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 CONFIG_FILE = "config.toml"
 _LIMIT = 256 * 1024
@@ -50,7 +56,7 @@ class Config(NamedTuple):
         """The value without the repository's: for what is not this repository's alone."""
         return self.user_values.get(name, BY_NAME[name].default)
 
-    def in_repository(self, shared: str) -> "Config":
+    def in_repository(self, shared: str) -> Config:
         """These options of the user's with those of the repository whose vault is `shared`."""
         # A link in a repository could lead to any file of the user's: none is followed out of it.
         if not shared or not is_inside(shared, os.path.dirname(os.path.dirname(shared))):
@@ -259,6 +265,8 @@ def _with_cell(kinds: Kinds, name: str, value: Any) -> Kinds:
     kind, _, column = name.partition(".")[2].partition(".")
     changed = kinds.override({kind: {column: value}})
     if isinstance(value, list):
+        from typing import get_args, get_type_hints  # not needed for most
+
         sound = all(type(item) in get_args(get_type_hints(Kind)[column]) for item in value)
     elif isinstance(value, str):
         sound = bool(value) and value.isprintable()
@@ -273,6 +281,8 @@ def _with_cell(kinds: Kinds, name: str, value: Any) -> Kinds:
 
 def _typed_cell(name: str, text: str) -> Any:
     """A cell's value as a person typed it: a number, a word, or a list with commas."""
+    from typing import get_args, get_origin, get_type_hints  # not needed for most
+
     wanted = get_type_hints(Kind).get(name.rpartition(".")[2], str)
     value: Any = text.strip()
     try:

@@ -8,14 +8,20 @@ Packages plug in through two groups of entry points: `ltm.stores` (a storage bac
 `ltm.tools` (a tool of the MCP server). Only a person's own environment and config choose one.
 """
 
+from __future__ import annotations
+
 import os
 import re
 import sys
 from collections.abc import Callable
-from typing import Any, NamedTuple
 
 from ltm.errors import LtmError, NotFound, WrongUsage
 from ltm.files.atomic import is_device
+from ltm.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 OptionValue = bool | int | float | str
 

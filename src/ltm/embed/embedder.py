@@ -12,9 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ltm.config.config import Config
+from ltm.record import NamedTuple
 
 if TYPE_CHECKING:
     from ltm.index.vectors import Floats

@@ -22,13 +22,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ltm.embed.embedder import Package, unit
 from ltm.index.vectors import Floats
+from ltm.record import NamedTuple
 
 LONGEST = 20_000
 """Characters of a text that count: what is longer is known by its beginning."""

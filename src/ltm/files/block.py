@@ -9,13 +9,15 @@ it. What says so is one fixed line and not a hash of the text: every version of 
 it comes along with a clone, and two branches that both changed the block still merge.
 """
 
+from __future__ import annotations
+
 import os
 import re
-from typing import NamedTuple
 
 from ltm.errors import Refused
 from ltm.files.atomic import read_plain
 from ltm.model import Problem
+from ltm.record import NamedTuple
 
 START = "<!-- MEMORY:START -->"
 END = "<!-- MEMORY:END -->"

@@ -4,15 +4,17 @@ A database of a former schema is migrated to the present one. A broken or foreig
 for a new one, and a disk that cannot be written gives a copy in memory.
 """
 
+from __future__ import annotations
+
 import errno
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from itertools import count
-from typing import NamedTuple
 
 from ltm.files.atomic import inode
+from ltm.record import NamedTuple
 
 PATIENCE_MS = 10_000
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from ltm.record import NamedTuple
 
 _WRITING = ("Edit: ", "Write: ", "MultiEdit: ", "NotebookEdit: ")
 

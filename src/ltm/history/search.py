@@ -14,12 +14,13 @@ import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any
 
 from ltm.history.passage import Header, Passage, line_range
 from ltm.history.tables import base_name
 from ltm.index import full_text
 from ltm.index.full_text import affordable, all_of, any_of, mending, rarest_first
+from ltm.record import NamedTuple
 from ltm.text.display import is_inside, parts_of, same_end
 from ltm.text.terms import query_terms
 

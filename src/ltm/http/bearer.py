@@ -15,13 +15,14 @@ import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from threading import Lock
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 from urllib.parse import urlencode, urlsplit
 
 import jwt
 
 from ltm.errors import LtmError, Refused, WrongUsage
 from ltm.llm.http_api import is_this_machine, opener_for
+from ltm.record import NamedTuple
 
 READ, WRITE, CURATE = "ltm:read", "ltm:write", "ltm:curate"
 SCOPES = (READ, WRITE, CURATE)

@@ -22,7 +22,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 import anyio
@@ -62,6 +62,7 @@ from ltm.postgres import changes, migration
 from ltm.postgres.database import Database, Person
 from ltm.postgres.people import People, TeamProject
 from ltm.postgres.store import PostgresStore
+from ltm.record import NamedTuple
 from ltm.team.outbox import ids_of
 from ltm.team.sync import MOST, PAGE
 

@@ -10,7 +10,7 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import anyio
 import anyio.to_thread
@@ -38,6 +38,7 @@ from ltm.postgres.store import PostgresStore
 from ltm.project.home import home
 from ltm.project.identity import Project as Folder
 from ltm.project.layout import Places
+from ltm.record import NamedTuple
 
 OFFERED = (
     *("store_memory", "update_memory", "recall", "get_memory", "list_memories"),

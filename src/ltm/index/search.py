@@ -5,12 +5,13 @@ all words of a question are common, memories that have them in title or tags com
 newest.
 """
 
+from __future__ import annotations
+
 import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, NamedTuple
 
 from ltm.files.fastjson import read
 from ltm.files.sqlite import snapshot
@@ -18,7 +19,12 @@ from ltm.index import full_text
 from ltm.index.full_text import affordable, any_of, mending, rarest_first
 from ltm.kinds import Kind
 from ltm.model import Filter, Memory, Problem, Status, Stored, from_record
+from ltm.record import NamedTuple
 from ltm.vault.vault import Vault
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 IN_FORCE = "status = 'active' AND phase < 3"
 """The memories a session may be told of, of which there is an index of its own."""

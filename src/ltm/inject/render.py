@@ -6,14 +6,16 @@ line, open or close markup, forge our marks (`[LTM:…]`, `[/LTM]`, the two comm
 pull in a file or hide from the eye is replaced by something that looks alike and does nothing.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
-from typing import NamedTuple
 
 from ltm.errors import WrongUsage
 from ltm.kinds import Kind
 from ltm.model import Impact, Memory, Phase, Trust
 from ltm.policy import LINE_CHARS, text_in_phase
+from ltm.record import NamedTuple
 from ltm.state.candidates import CandidateRecord
 from ltm.text.display import counted, estimate, visible
 from ltm.text.sentences import opens_with

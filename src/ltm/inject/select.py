@@ -5,18 +5,20 @@ the last days, then the rest by value per token with a share for every kind. A s
 of the room at the most while others want theirs; what is left over goes to what was passed over.
 """
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import IntEnum
 from math import ceil, inf
-from typing import NamedTuple
 
 from ltm import policy
 from ltm.inject.render import at_least, units
 from ltm.kinds import Kinds
 from ltm.model import Memory, Phase, Scope, Status, Stored, Usage
 from ltm.notes.recent import RecentWork
+from ltm.record import NamedTuple
 from ltm.text.display import estimate, names_file
 from ltm.text.similarity import jaccard, tokens_of
 

@@ -5,12 +5,13 @@ same memories, notes, files and settings give the same text. Reading is not a us
 drain notes what was told. Hooks run this.
 """
 
+from __future__ import annotations
+
 import os
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
 
 from ltm import policy
 from ltm.files.atomic import is_inside
@@ -44,12 +45,14 @@ from ltm.notes.recent import RecentWork, recent_work
 from ltm.notes.stash import MANY, Stashes
 from ltm.project import git
 from ltm.project.home import instruction_names, loads_agents_md
+from ltm.record import NamedTuple
 from ltm.state.candidates import Candidates
 from ltm.store.other_tools import foreign
 from ltm.store.trust import waiting
 from ltm.text.display import counted, estimate
 from ltm.vault import key_file
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ltm.config.config import Config
     from ltm.project.layout import Places
@@ -141,7 +144,7 @@ class Injection(NamedTuple):
     """Of those left out, the ones that were weighed against what is told."""
 
 
-def compose(store: "Store", context: StartContext) -> Injection:
+def compose(store: Store, context: StartContext) -> Injection:
     """The text about a store's memories within both limits, fence included.
 
     A store with nothing to tell, or limits too small for the fence, give an empty one.
@@ -151,7 +154,7 @@ def compose(store: "Store", context: StartContext) -> Injection:
     return composed(memories, used, store.kinds, context, others)
 
 
-def _choice(store: "Store", context: StartContext) -> tuple[Sequence[Stored], int]:
+def _choice(store: Store, context: StartContext) -> tuple[Sequence[Stored], int]:
     """The memories to choose from, and how many others are in force.
 
     All of them as a rule. Of many, so many that the text is filled twice over: those worth most.
@@ -313,9 +316,9 @@ def _letters(text: str) -> str:
 
 
 def tell(
-    store: "Store",
-    places: "Places",
-    config: "Config",
+    store: Store,
+    places: Places,
+    config: Config,
     now: datetime,
     *,
     style: str | None = None,
@@ -351,8 +354,8 @@ def tell(
 
 
 def context_of(
-    places: "Places",
-    config: "Config",
+    places: Places,
+    config: Config,
     now: datetime,
     files: dict[str, bool] | None = None,
     agents_md: bool | None = None,
@@ -387,25 +390,25 @@ def context_of(
     )
 
 
-def work_in(places: "Places", now: datetime) -> RecentWork:
+def work_in(places: Places, now: datetime) -> RecentWork:
     """The work of the last days in a project, from its session notes and git's own files."""
     since = (now - timedelta(days=recent.DAYS)).timestamp()
     return recent_work(places.private, git.recent_branches(places.project.root, since), now)
 
 
-def watched(places: "Places", now: datetime) -> list[str]:
+def watched(places: Places, now: datetime) -> list[str]:
     """The files that have a say in `work_in`."""
     head = git.head_file(places.project.root)
     return [*recent.watched(places.private, now), *([head] if head else [])]
 
 
-def doubt(places: "Places") -> Callable[[Memory], bool] | None:
+def doubt(places: Places) -> Callable[[Memory], bool] | None:
     """Whether a memory is not as it was signed; None without a key."""
     key = key_file.load(places.home, places.agent)
     return None if key is None else key.is_doubtful
 
 
-def disputes_in(store: "Store") -> dict[str, list[Stored]]:
+def disputes_in(store: Store) -> dict[str, list[Stored]]:
     """The groups in conflict among all memories of a store, few of the others held at a time."""
     return disputes(each for each in store.every(Filter()) if each.memory.conflicts)
 
@@ -455,7 +458,7 @@ class Undecided(NamedTuple):
 _REMEMBER = "ltm consolidate --all"
 
 
-def undecided(store: "Store", places: "Places") -> Undecided:
+def undecided(store: Store, places: Places) -> Undecided:
     """What waits for the user in a project."""
     root = places.project.root
     quarantined, untrusted = waiting(store, places)

@@ -7,12 +7,18 @@ how long they may be kept and who gave them. `ltm mcp` speaks both by itself, on
 library; `ltm serve` leaves the envelopes to the official SDK and asks here for the results.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
 
 from ltm import __version__
 from ltm.errors import LtmError, NotFound, WrongUsage
 from ltm.mcp.tools import FORMER, MEMORY_URI, SLOW, TOOLS, later, tools
+from ltm.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """The revisions that begin with `initialize`, oldest first."""

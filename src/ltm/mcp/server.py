@@ -20,7 +20,6 @@ import queue
 import signal
 import threading
 from contextlib import contextmanager
-from typing import Any
 
 from ltm.mcp.protocol import (
     EMPTY,
@@ -36,9 +35,11 @@ from ltm.mcp.protocol import (
 )
 
 TYPE_CHECKING = False
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
+    from typing import Any
 
     AtEnd = Callable[[Callable[[], None]], object]
     Listen = Callable[[AtEnd], object]

@@ -10,16 +10,22 @@ Packages offer a `Tool` in the entry point group `ltm.tools`
 "not given", a word in capitals. Those are accepted; others are refused with the argument's name.
 """
 
+from __future__ import annotations
+
 import math
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
-from typing import Any, NamedTuple
 
 from ltm.errors import LtmError, WrongUsage
 from ltm.kinds import Kinds
 from ltm.model import Impact, Scope
+from ltm.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}\Z")
 

@@ -6,11 +6,13 @@ facts: an agent's last words may repeat what a page told it. A note that was edi
 purged is told as it is now, or not at all.
 """
 
+from __future__ import annotations
+
 import os
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 from ltm.files.atomic import names_in, read_plain
+from ltm.record import NamedTuple
 
 FOLDER = "sessions"
 """The folder of notes in a project's private folder."""

@@ -6,17 +6,21 @@ which it was remembered. So an edited stash waits again, and a file that came wi
 to be foreign. Hooks count what waits: what only `stash` needs is imported there.
 """
 
+from __future__ import annotations
+
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltm.errors import Ambiguous, ModelFailed, NotFound, Refused, WrongUsage
 from ltm.files.atomic import is_device, is_inside, make_folder, read_plain, write_file
+from ltm.record import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from datetime import datetime
+    from typing import Any
 
     from ltm.config.config import Config
     from ltm.project.layout import Places
@@ -227,13 +231,13 @@ def hash_of(data: bytes) -> str:
 
 
 def stash(
-    places: "Places",
-    config: "Config",
+    places: Places,
+    config: Config,
     *,
     name: str,
     session: str,
     transcript: str,
-    at: "datetime",
+    at: datetime,
     environ: Mapping[str, str] = os.environ,
 ) -> Stashed:
     """Put aside the session that is meant, under a name or one taken from what it is about.
@@ -280,7 +284,7 @@ def stash(
 
 
 def _meant(
-    log: "SessionLog", places: "Places", session: str, transcript: str, environ: Mapping[str, str]
+    log: SessionLog, places: Places, session: str, transcript: str, environ: Mapping[str, str]
 ) -> tuple[str, str]:
     """The id and the transcript of the session that is meant."""
     from ltm.sessions.sources import is_transcript
@@ -316,7 +320,7 @@ def _meant(
     return found.id, found.transcript
 
 
-def _transcript_of(log: "SessionLog", session: str, environ: Mapping[str, str]) -> str:
+def _transcript_of(log: SessionLog, session: str, environ: Mapping[str, str]) -> str:
     """The transcript of a session, '' if there is none; it may not be in the log yet."""
     from ltm.sessions.sources import is_transcript
     from ltm.sessions.transcript import all_transcripts, origin
@@ -328,7 +332,7 @@ def _transcript_of(log: "SessionLog", session: str, environ: Mapping[str, str]) 
     return next((each for each in near if origin(each).session == session), "")
 
 
-def _latest(sessions: "list[Session]") -> "Session | None":
+def _latest(sessions: list[Session]) -> Session | None:
     """The session that is going on, or was last: the one whose transcript was written to last."""
     from ltm.sessions.sources import file_of, is_transcript
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from psycopg.types.json import Jsonb
 
@@ -22,6 +22,7 @@ from ltm.postgres.database import Database, Transaction, one
 from ltm.postgres.people import People
 from ltm.postgres.rows import memory_of
 from ltm.postgres.store import PostgresStore
+from ltm.record import NamedTuple
 
 DAYS = 30
 """How long keys of decisions and states to merge with are known."""

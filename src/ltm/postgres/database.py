@@ -11,7 +11,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import psycopg
 from psycopg import errors
@@ -19,6 +19,7 @@ from psycopg.rows import TupleRow
 from psycopg_pool import ConnectionPool, PoolTimeout
 
 from ltm.errors import Busy, LtmError, NotFound, Refused, StorageFailed
+from ltm.record import NamedTuple
 
 VARIABLE = "LTM_DATABASE_URL"
 FILE = "database-url"

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from importlib import resources
-from typing import NamedTuple
 
 from psycopg import errors
 
 from ltm.errors import Refused
 from ltm.postgres.database import Database, Transaction, one
+from ltm.record import NamedTuple
 
 OLDEST = 150_000
 """PostgreSQL 15, as its `server_version_num`."""

@@ -13,12 +13,13 @@ import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from psycopg.types.json import Jsonb
 
 from ltm.errors import NotFound, Refused, WrongUsage
 from ltm.postgres.database import Database, Person, Transaction, one
+from ltm.record import NamedTuple
 
 ROLES = ("reader", "writer", "curator", "owner")
 """Each may do what those before it may."""

@@ -7,12 +7,13 @@ one state of a memory alike.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from psycopg.types.json import Jsonb
 
 from ltm.kinds import Kinds
 from ltm.model import Impact, Memory, Stored, from_record, short_record
+from ltm.record import NamedTuple
 from ltm.text.terms import terms
 from ltm.vault import codec
 

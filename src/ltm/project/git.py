@@ -11,13 +11,19 @@ What is borrowed from elsewhere (alternates, links) is not held: a repository co
 other on this machine.
 """
 
+from __future__ import annotations
+
 import os
 import re
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import BinaryIO, NamedTuple
 
 from ltm.files.atomic import LIMIT, is_inside, read_plain
+from ltm.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 # Forges that treat `Org/Repo` and `org/repo` as one; elsewhere the case of a path counts.
 _CASELESS = frozenset({"github.com", "gitlab.com", "bitbucket.org"})

@@ -38,12 +38,13 @@ there rule 5 would say the same. A different repository cloned to an old path ha
 `identify` only reads, and never in a way that can hang or raise: hooks use it.
 """
 
+from __future__ import annotations
+
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import islice
-from typing import Any, NamedTuple
 
 from ltm.files.atomic import inode, make_folder, names_in, read_plain, write_file
 from ltm.files.fastjson import read
@@ -59,6 +60,11 @@ from ltm.project.git import (
     share_history,
     upward,
 )
+from ltm.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _MAX_COMPARED = 8  # folders of a record whose history is looked at
 _MAX_NEIGHBOURS = 2000  # a look around must stay quick, also in a folder that holds everything
@@ -243,7 +249,7 @@ class _Seen(NamedTuple):
         return os.path.basename(self.key).removesuffix(".git") or "project"
 
     @property
-    def alone(self) -> "_Seen":
+    def alone(self) -> _Seen:
         """The same, known by its place only."""
         own = self.folders[:1]
         return self._replace(remote="", key=local_name(own[0]), folders=own)

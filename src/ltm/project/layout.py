@@ -16,9 +16,10 @@ sub-agent's name is not the name of the agent at work: such a file counts only i
 says so.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
 from ltm.config.config import CONFIG_FILE, Config, load
 from ltm.config.options import agent_name
@@ -28,6 +29,7 @@ from ltm.files.fastjson import read_object
 from ltm.model import Problem
 from ltm.project.home import client_folder, home
 from ltm.project.identity import Project, as_path, identify, is_claude_ltm_store
+from ltm.record import NamedTuple
 
 SHARED = os.path.join(".claude", "ltm")
 """The shared vault's folder inside a repository."""

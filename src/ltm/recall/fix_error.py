@@ -9,11 +9,11 @@ changed, and which command then passed that had failed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ltm.history.passage import ASSISTANT, TOOL, Passage
 from ltm.model import Filter, Stored
 from ltm.recall.passages import SessionSearch, leave_out
+from ltm.record import NamedTuple
 from ltm.store.store import Store
 from ltm.text.similarity import SAME_ERROR, bare_error, error_likeness, error_signs
 from ltm.text.terms import query_terms

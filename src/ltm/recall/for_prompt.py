@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from datetime import date
-from typing import NamedTuple
 
 from ltm.model import Filter, Stored
 from ltm.recall.rank import Question, understood, usual_words
+from ltm.record import NamedTuple
 from ltm.store.store import Match, Store
 from ltm.text.terms import terms
 

@@ -20,12 +20,13 @@ from datetime import date, timedelta
 from functools import cached_property
 from itertools import chain
 from math import ceil
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ltm.errors import LtmError
 from ltm.history.passage import ASSISTANT, TOOL, USER, Header, Passage
 from ltm.model import Filter, Hit, Memory, Status
 from ltm.recall.rank import NEAR, Question, Ranking, Signals
+from ltm.record import NamedTuple
 from ltm.store.store import Store
 from ltm.text.bm25 import rarity
 from ltm.text.display import estimate

@@ -17,9 +17,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import date
 from functools import cache
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ltm.history.passage import ASSISTANT, USER
+from ltm.record import NamedTuple
 from ltm.text.bm25 import bm25
 from ltm.text.dates import DateSpan, closeness, spans
 from ltm.text.terms import STOP, query_terms, terms

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, S
 from datetime import date, datetime
 from functools import lru_cache
 from itertools import chain, islice, takewhile
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ltm.history.passage import USER, Passage, line_range
 from ltm.model import Filter, Hit, Memory, Status, Stored, now
@@ -29,6 +29,7 @@ from ltm.recall.rank import (
     understood,
     usual_words,
 )
+from ltm.record import NamedTuple
 from ltm.store.store import Matches, Store
 from ltm.text.bm25 import Matched
 from ltm.text.dates import closeness

@@ -14,7 +14,6 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from itertools import islice
-from typing import NamedTuple
 
 from ltm.errors import NotFound
 from ltm.history.db import Passages
@@ -23,6 +22,7 @@ from ltm.model import Filter, Memory, Source, Status, Stored, iso
 from ltm.project.layout import Places, sessions_file
 from ltm.recall.passages import LeftOut, Quote, SessionSearch, leave_out
 from ltm.recall.search import MOST, recall
+from ltm.record import NamedTuple
 from ltm.sessions.digest import Quoted, quoted
 from ltm.sessions.sources import is_transcript
 from ltm.state.session_log import Session, SessionLog

@@ -7,11 +7,11 @@ tag; one that merely has the same words does not.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ltm.history.passage import TOOL, Header, Passage
 from ltm.model import Filter, Memory, Stored
 from ltm.recall.passages import SessionSearch, leave_out
+from ltm.record import NamedTuple
 from ltm.store.store import Store
 from ltm.text.display import is_tag_of, names_file, names_folder, parts_of
 

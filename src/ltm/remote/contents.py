@@ -24,7 +24,7 @@ import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import time
-from typing import Any, NamedTuple
+from typing import Any
 
 from ltm.config.options import agent_name
 from ltm.errors import Refused, WrongUsage
@@ -38,6 +38,7 @@ from ltm.files.atomic import (
     write_file,
 )
 from ltm.project.identity import Record, id_of_remote, introduce, is_same, lead, records
+from ltm.record import NamedTuple
 from ltm.vault.vault import Vault
 
 FOLDER = "remote"

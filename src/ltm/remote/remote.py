@@ -7,13 +7,14 @@ import os
 import shutil
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 from ltm.errors import Ambiguous, LtmError, NotFound, Refused
 from ltm.files.atomic import failed, read_plain, remove_file, write_file
 from ltm.files.lock import Lock
 from ltm.model import iso
 from ltm.project.identity import Project, record, records
+from ltm.record import NamedTuple
 from ltm.remote import contents
 from ltm.remote.contents import Settings, SharedProject, load_settings
 from ltm.remote.repository import (

@@ -6,15 +6,17 @@ said. One that was decided about leaves its id for a year, and none of its words
 compose a session's start; whatever changes it holds a lock.
 """
 
+from __future__ import annotations
+
 import os
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import islice
-from typing import NamedTuple
 
 from ltm.files.atomic import failed, make_folder, read_plain, write_file
 from ltm.files.fastjson import read_object, write
+from ltm.record import NamedTuple
 
 CANDIDATES_FILE = "candidates.json"
 KEPT, DROPPED = "kept", "dropped"

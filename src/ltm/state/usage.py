@@ -17,7 +17,6 @@ import sqlite3
 from bisect import bisect_right
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any
 
 from ltm.errors import LtmError, StorageFailed
 from ltm.files.atomic import make_folder
@@ -38,6 +37,10 @@ from ltm.files.sqlite import (
 )
 from ltm.model import Usage, iso, utc
 from ltm.spool import session_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _LOOKED = "looked"
 """Under this name `cursors` has the session in which the memories of a project were last seen."""

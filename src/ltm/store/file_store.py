@@ -5,25 +5,29 @@ memory in it. How a decision reaches the disk is in `apply`, which is loaded wit
 most calls only ask.
 """
 
+from __future__ import annotations
+
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ltm.errors import Ambiguous, LtmError, NotFound
 from ltm.files.atomic import make_folder
 from ltm.index.index import VECTORS_FILE, Index, vectors_meta
 from ltm.kinds import Kinds
 from ltm.model import Filter, Memory, Page, Phase, Problem, Scope, Stored, Trust, Usage, now
+from ltm.record import NamedTuple
 from ltm.state.usage import State
 from ltm.store.trust import Guarded
 from ltm.vault.vault import Vault, etag, modified
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
+    from typing import Any
 
     from ltm.decisions import Applied, Decision
     from ltm.index.vectors import MemoryVectors
@@ -41,7 +45,7 @@ class Vaults:
         kinds: Kinds,
         *,
         readonly: bool,
-        key: "Key | None",
+        key: Key | None,
         teams: Sequence[Vault] = (),
     ) -> None:
         """With `readonly`, indexes are used as they are and a vault without one is empty.
@@ -189,18 +193,18 @@ class Vaults:
         document = frontmatter.parse(data, path)
         return codec.decode(document, path, self.kinds, seen=modified(path))
 
-    def versions(self, vault: Vault, memory_id: str) -> "list[Version]":
+    def versions(self, vault: Vault, memory_id: str) -> list[Version]:
         """The kept versions of a memory, oldest first."""
         if self._in_a_row:
             vault.list_once()
         return self._read_versions(vault, vault.archived(memory_id))
 
-    def histories(self, vault: Vault, ids: Collection[str]) -> "dict[str, list[Version]]":
+    def histories(self, vault: Vault, ids: Collection[str]) -> dict[str, list[Version]]:
         """The kept versions of many memories, by id."""
         found = vault.archived_of(ids)
         return {each: self._read_versions(vault, kept) for each, kept in found.items()}
 
-    def _read_versions(self, vault: Vault, archived: list[tuple[int, str]]) -> "list[Version]":
+    def _read_versions(self, vault: Vault, archived: list[tuple[int, str]]) -> list[Version]:
         from ltm.store.store import Version
 
         kept: list[Version] = []
@@ -246,7 +250,7 @@ class FileStore:
         clock: Callable[[], datetime] = now,
         introduce: Callable[[], None] = lambda: None,
         readonly: bool = False,
-        key: "Key | None" = None,
+        key: Key | None = None,
         teams: Sequence[Vault] = (),
     ) -> None:
         """`vaults` are read, `homes` says in which of them a new memory of a scope is kept.
@@ -294,7 +298,7 @@ class FileStore:
                 last = stored.memory.id
                 yield stored
 
-    def search(self, query: str, wanted: Filter, limit: int) -> "Matches":
+    def search(self, query: str, wanted: Filter, limit: int) -> Matches:
         from ltm.store.store import Match, Matches
         from ltm.text.bm25 import rarity, relevance  # not needed to list
         from ltm.text.terms import query_terms
@@ -319,14 +323,14 @@ class FileStore:
         )
         return Matches(items, sum(part.total for _, part in found))
 
-    def in_a_row(self) -> "AbstractContextManager[None]":
+    def in_a_row(self) -> AbstractContextManager[None]:
         return self._vaults.in_a_row()
 
-    def versions(self, memory_id: str) -> "Sequence[Version]":
+    def versions(self, memory_id: str) -> Sequence[Version]:
         vault, stored = self._vaults.find(memory_id)
         return self._vaults.versions(vault, stored.memory.id)
 
-    def histories(self, ids: Collection[str]) -> "Mapping[str, Sequence[Version]]":
+    def histories(self, ids: Collection[str]) -> Mapping[str, Sequence[Version]]:
         found: dict[str, Sequence[Version]] = {}
         for vault in reversed(self.vaults):  # what the first of them has, counts
             found |= self._vaults.histories(vault, ids)
@@ -415,7 +419,7 @@ class FileStore:
 
     def vectors(
         self, model: str, dimensions: int, *, teams: bool = False
-    ) -> "Sequence[MemoryVectors]":
+    ) -> Sequence[MemoryVectors]:
         """The vectors a model made of each vault's memories, good until the store is closed; with
         `teams`, of their replicas' too."""
         from ltm.index.vectors import MemoryVectors
@@ -478,7 +482,7 @@ class FileStore:
     # -- changing --------------------------------------------------------------------------------
 
     @cached_property
-    def _changes(self) -> "Changes":
+    def _changes(self) -> Changes:
         from ltm.store.apply import Changes
 
         return Changes(self._vaults, self._homes, self._state, self._clock, self._introduce)
@@ -498,5 +502,5 @@ class FileStore:
 
         self.apply(Purge(memory_id) if purge else Forget(memory_id))
 
-    def apply(self, decision: "Decision") -> "Applied":
+    def apply(self, decision: Decision) -> Applied:
         return self._changes.apply(decision)

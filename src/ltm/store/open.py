@@ -4,12 +4,13 @@
 it leaves the old one, so a crash leaves at most a copy, and running it again finishes the move.
 """
 
+from __future__ import annotations
+
 import os
 import sqlite3
 from binascii import crc32
 from collections.abc import Collection
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
 
 from ltm.errors import BadFile, Busy, LtmError, NotFound, StorageFailed
 from ltm.files.atomic import failed, is_refusal, make_folder, remove_file, sweep, write_file
@@ -24,6 +25,7 @@ from ltm.store.file_store import FileStore
 from ltm.vault import key_file
 from ltm.vault.vault import Vault
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ltm.config.config import Config
     from ltm.project.layout import Places
@@ -40,7 +42,7 @@ HOLDS = {
 """Whose words wait for approval, by the value of the option `trust.hold`."""
 
 
-def open_store(places: "Places", config: "Config", *, state: State | None = None) -> "Store":
+def open_store(places: Places, config: Config, *, state: State | None = None) -> Store:
     """The store of a project and agent, on the backend the user's config names.
 
     A backend of another package is a callable `(places, config) -> Store`, offered in the entry
@@ -65,7 +67,7 @@ def open_store(places: "Places", config: "Config", *, state: State | None = None
     return store
 
 
-def vaults_of(places: "Places") -> tuple[Vault, ...]:
+def vaults_of(places: Places) -> tuple[Vault, ...]:
     """The vaults a project and agent see; new memories of the project go to the first.
 
     A project's memories go where the team sees them once a person ran `ltm init` there or said
@@ -83,13 +85,13 @@ def vaults_of(places: "Places") -> tuple[Vault, ...]:
     return private, *own, agent
 
 
-def teams_of(places: "Places") -> tuple[Vault, ...]:
+def teams_of(places: Places) -> tuple[Vault, ...]:
     """The replicas of the teams whose memories are told and found in a project: only looked at, and
     changed by way of the team alone."""
     return tuple(Vault(f"team:{each.name}", each.folder) for each in places.teams if each.trusted)
 
 
-def _untrusted(places: "Places") -> Vault:
+def _untrusted(places: Places) -> Vault:
     # Each checkout of the project may bring along something else.
     name = f"{ASIDE}{crc32(os.fsencode(places.shared)):08x}"
     aside = os.path.join(places.private, name)
@@ -97,8 +99,8 @@ def _untrusted(places: "Places") -> Vault:
 
 
 def open_files(
-    places: "Places",
-    config: "Config",
+    places: Places,
+    config: Config,
     *,
     readonly: bool = False,
     state: State | None = None,

@@ -7,12 +7,13 @@ is shown, with the command that imports it. What was imported, as it was then, a
 left alone is in `<home>/foreign.json`.
 """
 
+from __future__ import annotations
+
 import os
 import sqlite3
 from binascii import crc32
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING, NamedTuple
 
 from ltm.files import sqlite
 from ltm.files.atomic import is_inside, read_plain
@@ -21,7 +22,9 @@ from ltm.files.fastjson import read_object, write
 from ltm.model import Problem
 from ltm.project.home import client_folder
 from ltm.project.layout import STATE
+from ltm.record import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ltm.project.layout import Places
 
@@ -123,7 +126,7 @@ class Foreign(NamedTuple):
         return Problem(self.path, self.message, self.line, ill=False)
 
 
-def foreign(places: "Places") -> list[Foreign]:
+def foreign(places: Places) -> list[Foreign]:
     """Everything of other tools in the places of a project."""
     found = [*_of_projects(places), *filter(None, _in_files(places))]
     folder = places.claude_ltm
@@ -187,7 +190,7 @@ def foreign_memory_md(existing: bytes, path: str) -> Foreign | None:
     return Foreign(path, 0, what, path, _TAKE_OVER, f"{crc32(existing):08x}")
 
 
-def watched(places: "Places") -> Iterator[str]:
+def watched(places: Places) -> Iterator[str]:
     """Every file and folder that has a say in what `foreign` finds outside vaults, there or not."""
     root = places.project.root
     yield os.path.join(places.home, FILE)
@@ -212,7 +215,7 @@ def _notes(root: str) -> Iterator[tuple[str, str, bytes, bool]]:
         yield path, each.what, each.word, "{project}" not in each.path
 
 
-def _of_projects(places: "Places") -> Iterator[Foreign]:
+def _of_projects(places: Places) -> Iterator[Foreign]:
     """The files in which other tools keep this project's memories."""
     root = places.project.root
     for tool, name, word in _KEPT:
@@ -232,7 +235,7 @@ def _of_projects(places: "Places") -> Iterator[Foreign]:
                 yield Foreign(path, 0, what, path, "", _stamp(path), told=True, of_all=of_all)
 
 
-def _in_files(places: "Places") -> Iterator[Foreign | None]:
+def _in_files(places: Places) -> Iterator[Foreign | None]:
     """Blocks in files of the project, and MEMORY.md in vaults."""
     root = places.project.root
     views = [os.path.join(folder, MEMORY_MD) for folder in (places.shared, places.private)]

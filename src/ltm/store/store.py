@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ltm.kinds import Kinds
 from ltm.model import Filter, Memory, Page, Problem, Stored, Trust, Usage
+from ltm.record import NamedTuple
 from ltm.text.bm25 import Matched
 
 if TYPE_CHECKING:

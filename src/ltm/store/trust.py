@@ -4,9 +4,10 @@ A vault that came with a clone is read through `Guarded` until the user trusts t
 waits, and what a folder says of itself without proof, is counted and put into words here.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
 
 from ltm.files.atomic import make_folder, write_file
 from ltm.files.fastjson import write
@@ -17,8 +18,10 @@ from ltm.index.search import IndexMatch, IndexMatches
 from ltm.model import Filter, Problem, Status, Stored
 from ltm.project.identity import name_of
 from ltm.project.layout import ASIDE, TRUST_FILE, trust_answers, trust_key
+from ltm.record import NamedTuple
 from ltm.vault.vault import Vault
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ltm.project.identity import Project
     from ltm.project.layout import Places
@@ -33,7 +36,7 @@ class Guarded:
     It looks at all that fits, since such vaults are not for long.
     """
 
-    def __init__(self, index: Index, key: "Key | None") -> None:
+    def __init__(self, index: Index, key: Key | None) -> None:
         self._index = index
         self._key = key
 
@@ -67,7 +70,7 @@ class Guarded:
         return (each for each in marked if each.trusted or wanted.untrusted)
 
 
-def record_trust(private: str, project: "Project", shared: str, trusted: bool | None) -> None:
+def record_trust(private: str, project: Project, shared: str, trusted: bool | None) -> None:
     """Keep the user's answer about a shared vault; None takes it back."""
     from shutil import rmtree
 
@@ -96,14 +99,14 @@ class Waiting(NamedTuple):
     """For `ltm trust`: they came with the repository, which is not trusted yet."""
 
 
-def waiting(store: "Store", places: "Places") -> Waiting:
+def waiting(store: Store, places: Places) -> Waiting:
     """What waits in this project."""
     quarantined = store.list(Filter(statuses=(Status.QUARANTINED,)), 0).total
     asked = places.shared_exists and places.trusted is None
     return Waiting(quarantined, len(Vault("shared", places.shared).names()) if asked else 0)
 
 
-def unproven(places: "Places") -> list[Problem]:
+def unproven(places: Places) -> list[Problem]:
     """What a folder says of itself that is not believed, and what to type if it is true."""
     found: list[Problem] = []
     project = places.project

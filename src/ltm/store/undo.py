@@ -7,11 +7,12 @@ change like any other, so what it replaces is in the archive.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ltm.decisions import TEXT, Forget, Restore, Revise
 from ltm.errors import Conflict
 from ltm.model import Filter, Memory, Phase, Status, Stored
+from ltm.record import NamedTuple
 from ltm.store.store import Store
 
 _KEPT = frozenset({"id", "created", "updated", "version", "scope", "signature", "shown_signature"})

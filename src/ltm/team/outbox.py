@@ -10,12 +10,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from typing import Any
 
 from ltm.decisions import Decision, decision_from, decision_record
 from ltm.errors import LtmError
 from ltm.files.atomic import make_folder, names_in, read_plain, remove_file, write_file
 from ltm.model import Memory, as_record, iso, now
+from ltm.record import NamedTuple
 
 _ENDING = ".json"
 _LIMIT = 4 * 1024 * 1024  # bytes of a decision: a memory's file has 1 MiB at the most

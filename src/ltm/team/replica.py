@@ -13,7 +13,7 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ltm.decisions import (
     TEXT,
@@ -36,6 +36,7 @@ from ltm.files.lock import Lock
 from ltm.index.index import Index, forget_vectors
 from ltm.kinds import Kinds
 from ltm.model import Filter, Memory, Scope, Status, Stored, iso
+from ltm.record import NamedTuple
 from ltm.state.usage import State
 from ltm.store.file_store import FileStore
 from ltm.store.open import HOLDS

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import os
 import time
-from typing import NamedTuple
 
 from ltm.files.atomic import names_in, read_plain, write_file
 from ltm.files.fastjson import read_object, write
 from ltm.project.layout import teams_in
+from ltm.record import NamedTuple
 
 SYNC_FILE = "sync.json"
 EVERY = 120

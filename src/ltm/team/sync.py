@@ -14,7 +14,7 @@ import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from http.client import HTTPException
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 from ltm import __version__
@@ -23,6 +23,7 @@ from ltm.errors import Busy, LtmError, NotFound, Refused
 from ltm.files.lock import Lock
 from ltm.llm.http_api import opener_for
 from ltm.project.layout import STATE
+from ltm.record import NamedTuple
 from ltm.spool import hook_log
 from ltm.state.usage import State
 from ltm.team.outbox import WaitingDecision

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Mapping
 from shutil import rmtree
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 from ltm.errors import NotFound, Refused, WrongUsage
@@ -19,6 +19,7 @@ from ltm.files.atomic import make_folder, names_in, read_plain, write_file
 from ltm.files.fastjson import read_object, write
 from ltm.llm.http_api import is_this_machine
 from ltm.project.layout import TEAM_FILE, TEAMS, TeamPlace, teams_in
+from ltm.record import NamedTuple
 
 TOKEN_FILE = "token"  # noqa: S105 - the name of a file
 MAIN = "main"

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+
+from ltm.record import NamedTuple
 
 TITLE, TAGS, TEXT = 6.0, 4.0, 1.0
 """A title says what a memory is about, tags nearly so."""

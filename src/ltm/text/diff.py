@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from difflib import SequenceMatcher
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from ltm.record import NamedTuple
 
 _PIECES = re.compile(r"\s+|\w+|[^\w\s]")
 _MOST = 6_000

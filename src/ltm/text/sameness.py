@@ -16,8 +16,9 @@ from difflib import SequenceMatcher
 from enum import StrEnum
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
+from ltm.record import NamedTuple
 from ltm.text import statement_words as lists
 from ltm.text.terms import stem, unspaced
 

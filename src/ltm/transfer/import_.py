@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 from ltm.config.config import CONFIG_FILE, load, set_option
 from ltm.config.options import BY_NAME, agent_name
@@ -29,6 +29,7 @@ from ltm.kinds import Kinds
 from ltm.model import Filter, Memory, Problem, Scope, Status, Trust, as_record, new_id
 from ltm.policy import Mass, is_active, masses
 from ltm.project.layout import Places, places
+from ltm.record import NamedTuple
 from ltm.store.open import open_files, open_store
 from ltm.store.share import CameAlong
 from ltm.store.store import Store

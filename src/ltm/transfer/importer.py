@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from ltm.errors import Refused, WrongUsage
 from ltm.kinds import Kinds
 from ltm.project.home import client_folder
+from ltm.record import NamedTuple
 from ltm.transfer.export import NAME
 from ltm.transfer.importers import (
     anima,

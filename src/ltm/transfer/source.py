@@ -27,12 +27,13 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import IO, Any, NamedTuple
+from typing import IO, Any
 
 from ltm.errors import NotFound, Refused
 from ltm.files.atomic import failed, read_plain
 from ltm.model import Problem, now
 from ltm.project.home import scratch_folder
+from ltm.record import NamedTuple
 from ltm.vault.vault import modified
 
 _MIB = 1024 * 1024

@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any
 
 from ltm.files.atomic import make_folder
 from ltm.files.fastjson import write
@@ -30,6 +30,7 @@ from ltm.model import Filter, Memory, Phase, Status, Trust, now, utc
 from ltm.project.layout import Places
 from ltm.recall.passages import session_search
 from ltm.recall.search import recall
+from ltm.record import NamedTuple
 from ltm.spool.session_text import told
 from ltm.state.candidates import CANDIDATES_FILE, DROPPED, KEPT, Candidates
 from ltm.state.session_log import SessionLog

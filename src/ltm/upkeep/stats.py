@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from datetime import date, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from ltm.config.config import problems_in
 from ltm.embed.embedder import standing
@@ -18,6 +18,7 @@ from ltm.llm.model import model_figures
 from ltm.model import Filter, Impact, Memory, Phase, Scope, Status, Usage, utc
 from ltm.notes.stash import Stashes
 from ltm.policy import confidence
+from ltm.record import NamedTuple
 from ltm.remote import remote
 from ltm.spool.session_text import told
 from ltm.state.candidates import Candidates

@@ -8,10 +8,10 @@ would take 3 of the 60 ms of a question.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from ltm.files.atomic import read_plain
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ltm.vault.signing import Key
 

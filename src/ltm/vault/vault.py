@@ -4,6 +4,8 @@ It knows names and bytes, where older versions are kept, and the write lock. It 
 memory means; `codec` does.
 """
 
+from __future__ import annotations
+
 import errno
 import os
 import re
@@ -11,7 +13,6 @@ import time
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 from ltm.errors import BadFile, Conflict, LtmError
 from ltm.files.atomic import (
@@ -25,6 +26,7 @@ from ltm.files.atomic import (
     write_file,
 )
 from ltm.files.lock import Lock
+from ltm.record import NamedTuple
 
 MAX_FILE = 1024 * 1024
 """A memory file larger than this is a problem to report, not a text to read."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from ltm.capture.decide import Outcome
 from ltm.capture.remember import (
@@ -28,6 +28,7 @@ from ltm.config import config
 from ltm.decisions import Forget, Merge, Restore, Settle
 from ltm.errors import Conflict, NotFound, Refused, WrongUsage
 from ltm.model import Filter, Impact, Memory, Scope, Status, Stored, choice, now
+from ltm.record import NamedTuple
 from ltm.remote.contents import is_set_up
 from ltm.state.candidates import CandidateRecord, Candidates, named
 from ltm.state.corrections import opened

@@ -13,13 +13,14 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from ltm.errors import NotFound, Refused, WrongUsage
 from ltm.model import Stored, iso, now
 from ltm.project.identity import known
 from ltm.recall.passages import SessionSearch, session_search
+from ltm.record import NamedTuple
 from ltm.store.project import KeptProjects, OpenProject
 from ltm.store.store import Store
 from ltm.store.undo import Undo, take_back

@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing
-from typing import NamedTuple
 
 from ltm.capture.model_extract import Replaceable
 from ltm.capture.pipeline import Captured
 from ltm.history.ingest import keep_session
 from ltm.model import now
+from ltm.record import NamedTuple
 from ltm.sessions.transcript import Transcripts, origin, unpacked
 from ltm.store.project import OpenProject
 from ltm.worker.learning import begin, learn_from
