@@ -1,7 +1,7 @@
 """Memory and the values all packages share: hits, filters, usage, problems, ids, moments, records.
 
-All are named tuples: a data class takes a question 0.8 ms longer to load. But for `now` and `new_id`
-nothing here looks at the world: no file, no clock, no configuration.
+All are named tuples: a data class takes a question 0.8 ms longer to load. But for `now` and
+`new_id` nothing here looks at the world: no file, no clock, no configuration.
 
 A record is a memory as plain JSON values: the one shape for `--json`, export, index and tools. Its
 keys are the names of the fields; `source` is a small object.

@@ -7,17 +7,23 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
+import pytest
+
+from ltm.cli import demo
 from tests.cli.runner import Ltm
 from tests.test_import_direction import ORDER
 
 HEAVY = {
     "argparse",
     "ctypes",
+    "dataclasses",
     "email",
     "gettext",
     "hashlib",
     "importlib.metadata",
+    "inspect",
     "locale",
     "logging",
     "pathlib",
@@ -28,6 +34,7 @@ HEAVY = {
     "subprocess",
     "tempfile",
     "tomllib",
+    "typing",
     "unicodedata",
     "urllib",
     "uuid",
@@ -45,6 +52,7 @@ NOT_ASKED_FOR = {
 }
 """Of our own, what changes memories, reads their files or checks signatures."""
 
+DEMO = str(Path(demo.__file__).with_name("demo.jsonl"))
 
 WITHOUT_VECTORS = "import sys; sys.modules['numpy'] = None; from ltm.cli.main import main; main()"
 """`ltm` as it is installed unless somebody asks for more; tests have everything."""
@@ -72,13 +80,20 @@ def packages(names: set[str]) -> set[str]:
     return {name.split(".")[1] for name in names if name.startswith("ltm.")}
 
 
-def test_a_question_in_plain_words_loads_nothing_it_can_do_without(ltm: Ltm) -> None:
+@pytest.mark.parametrize("has_sessions", [False, True])
+def test_a_question_in_plain_words_loads_nothing_it_can_do_without(
+    ltm: Ltm, has_sessions: bool
+) -> None:
     ltm.ok("remember", "The gateway retries three times")
+    if has_sessions:
+        ltm.ok("capture", DEMO)
     names = loaded(ltm, "recall", "gateway", "retries")
     tops = {name.partition(".")[0] for name in names}
     assert tops - sys.stdlib_module_names <= {"ltm", "org"}  # `copy` looks for Jython's
     assert not names & (HEAVY | NOT_ASKED_FOR)
-    assert packages(names) <= set(ORDER[: ORDER.index("inject")]) | {"cli"}
+    assert packages(names) <= set(ORDER[: ORDER.index("inject")]) - {"sessions", "capture"} | {
+        "cli"
+    }
 
 
 def test_options_are_for_the_command_line_library(ltm: Ltm) -> None:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from ltm.errors import NotFound
 from ltm.model import Filter, Stored
 from ltm.store.project import OpenProject, ServedProject
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ltm.project.layout import Places
     from ltm.recall.passages import SessionSearch

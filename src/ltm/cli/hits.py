@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
 from ltm.cli import output
 from ltm.cli.context import Work
@@ -19,6 +18,10 @@ from ltm.recall.search import recall
 from ltm.text.display import counted, estimate, one_line
 from ltm.text.sentences import shortened
 from ltm.text.terms import matches, query_terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 MOST = 200
 """Hits that can be asked for at once."""

@@ -17,7 +17,6 @@ from _thread import _local
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
 from ltm.cli.context import Work
 from ltm.errors import LtmError
@@ -25,7 +24,10 @@ from ltm.model import Memory, Problem, Status, Stored, iso, now, stored_record, 
 from ltm.text.display import counted, estimate, one_line, visible
 from ltm.text.sentences import opens_with, shortened
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, NoReturn, TextIO
+
     from ltm.capture.pipeline import Captured
     from ltm.history.passage import Passage
     from ltm.inject.session_start import Injection

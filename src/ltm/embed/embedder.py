@@ -12,13 +12,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Protocol
 
 from ltm.config.config import Config
 from ltm.record import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from ltm.index.vectors import Floats
+else:
+    Protocol = object
 
 KEY = "LTM_EMBED_KEY"
 """The variable that holds the key of a server, for one that wants any."""

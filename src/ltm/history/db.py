@@ -16,7 +16,6 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
 
 from ltm.errors import Conflict, StorageFailed
 from ltm.files.atomic import make_folder
@@ -39,8 +38,8 @@ from ltm.history.search import PassageLookups
 from ltm.history.tables import SCHEMA, PassageRows, kept_path, message_number, message_of
 from ltm.index.index import keep_vectors, vectors_path
 from ltm.model import Problem, iso
-from ltm.sessions.sources import cursor_of, extent
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ltm.config.config import Config
     from ltm.store.project import OpenProject
@@ -268,6 +267,8 @@ def is_behind(project: OpenProject, session: str, transcript: str) -> bool:
         return False
     if not os.path.exists(project.places.sessions_db):
         return True
+    from ltm.sessions.sources import cursor_of, extent  # a question needs no readers
+
     place = passages_of(project).cursor(session, transcript)
     try:
         return cursor_of(json.dumps(json.loads(place)["at"])).offset != extent(transcript)

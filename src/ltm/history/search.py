@@ -14,7 +14,6 @@ import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from typing import Any
 
 from ltm.history.passage import Header, Passage, line_range
 from ltm.history.tables import base_name
@@ -23,6 +22,10 @@ from ltm.index.full_text import affordable, all_of, any_of, mending, rarest_firs
 from ltm.record import NamedTuple
 from ltm.text.display import is_inside, parts_of, same_end
 from ltm.text.terms import query_terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 RANKING = 10
 """How many times more passages may be walked for the sake of ranking. Without any, a tenth of the

@@ -20,7 +20,6 @@ from datetime import date, timedelta
 from functools import cached_property
 from itertools import chain
 from math import ceil
-from typing import TYPE_CHECKING, Any
 
 from ltm.errors import LtmError
 from ltm.history.passage import ASSISTANT, TOOL, USER, Header, Passage
@@ -33,7 +32,10 @@ from ltm.text.display import estimate
 from ltm.text.sentences import is_filler, sentences, shortened
 from ltm.text.terms import query_terms, terms
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ltm.config.config import Config
     from ltm.embed.embedder import Embedder
     from ltm.history.db import Passages

@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from datetime import date
 from functools import cache
-from typing import TYPE_CHECKING, TypeVar
 
 from ltm.history.passage import ASSISTANT, USER
 from ltm.record import NamedTuple
@@ -25,8 +24,13 @@ from ltm.text.bm25 import bm25
 from ltm.text.dates import DateSpan, closeness, spans
 from ltm.text.terms import STOP, query_terms, terms
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from ltm.history.search import PassageMatch
+
+    _K = TypeVar("_K")
 
 MOST_WORDS = 64
 """Terms of a long question that count: it may be a whole text."""
@@ -234,7 +238,6 @@ RECENT = 0.1
 
 FADING = 30
 
-_K = TypeVar("_K")
 _NEXT = ((1, 0.5), (2, 0.25))  # how far away another passage is, and what its words count
 _NAMED = 10  # what fewer passages open with is a word like any other, and no name of a speaker
 _LENGTH = 0.75  # how much a long text is discounted

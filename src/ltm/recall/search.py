@@ -14,7 +14,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, S
 from datetime import date, datetime
 from functools import lru_cache
 from itertools import chain, islice, takewhile
-from typing import TYPE_CHECKING, TypeVar
 
 from ltm.history.passage import USER, Passage, line_range
 from ltm.model import Filter, Hit, Memory, Status, Stored, now
@@ -37,11 +36,15 @@ from ltm.text.sentences import shortened
 from ltm.text.similarity import tokens_of
 from ltm.text.terms import STOP, terms
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from ltm.recall.passages import PassageRanking, SessionSearch
     from ltm.recall.rank import Ranking
 
-_T = TypeVar("_T")
+    _T = TypeVar("_T")
+
 
 MOST = 200
 """Hits one question gives."""

@@ -7,17 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Protocol
 
 from ltm.kinds import Kinds
 from ltm.model import Filter, Memory, Page, Problem, Stored, Trust, Usage
 from ltm.record import NamedTuple
 from ltm.text.bm25 import Matched
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
+    from typing import Any, Protocol
 
     from ltm.decisions import Applied, Decision
+else:
+    Protocol = object
 
 
 class Match(NamedTuple):

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
 
 from ltm.errors import WrongUsage
+from ltm.record import NamedTuple
 
 _DAY = timedelta(days=1)
 _MONTHS = (
@@ -52,8 +52,7 @@ _YEAR = r"((?:19|20)\d\d)"
 _NTH = r"(\d{1,2})(?:st|nd|rd|th)?"
 
 
-@dataclass(frozen=True, slots=True)
-class DateSpan:
+class DateSpan(NamedTuple):
     """Days from `start` up to but not including `end`, and the words that said so."""
 
     start: date
