@@ -91,6 +91,18 @@ def answer(ask: Callable[[Any], object], kind: type) -> str:
     return said.replace(kind.__name__, "Place")
 
 
+def test_fields_may_have_any_name_but_one_with_an_underscore() -> None:
+    class Change(NamedTuple):
+        new: str
+        cls: str = ""
+        self: str = ""
+        tuple: str = ""
+
+    assert Change("a", cls="b", self="c")._replace(new="d") == ("d", "b", "c", "")
+    with pytest.raises(ValueError, match="underscore"):
+        exec("class Wrong(NamedTuple):\n    _one: int\n", {"NamedTuple": NamedTuple})
+
+
 def test_a_field_without_a_default_after_one_with_it_is_refused() -> None:
     with pytest.raises(TypeError, match="without a default"):
         exec(

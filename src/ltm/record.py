@@ -71,6 +71,8 @@ class _Meta(type):
             return type.__new__(cls, name, bases, names)
         fields = tuple(names.get("__annotations__", ()))
         defaults = {field: names[field] for field in fields if field in names}
+        if any(field.startswith("_") for field in fields):
+            raise ValueError(f"{name}: no field may begin with an underscore")
         if tuple(defaults) != fields[len(fields) - len(defaults) :]:
             raise TypeError(f"{name}: a field without a default follows one that has it")
         for number, field in enumerate(fields):
@@ -92,10 +94,10 @@ def _first(cls: type[Any], *values: Any, **named: Any) -> Any:
 
 def _constructor(fields: tuple[str, ...]) -> Callable[..., Any]:
     """A function of a class and a value for each field."""
-    given = ", ".join(("cls", *fields))
+    given = ", ".join(("_cls", *fields))  # no field begins like that
     values = "".join(f"{field}, " for field in fields)
-    known = {"new": tuple.__new__, "__builtins__": {}}
-    made: Callable[..., Any] = eval(f"lambda {given}: new(cls, ({values}))", known)  # noqa: S307
+    known = {"_new": tuple.__new__, "__builtins__": {}}
+    made: Callable[..., Any] = eval(f"lambda {given}: _new(_cls, ({values}))", known)  # noqa: S307
     return made
 
 
