@@ -82,7 +82,7 @@ class _Meta(type):
         return type(name, (tuple,), {**names, "__match_args__": fields, "__new__": _first})
 
 
-def _first(cls: type[Any], *values: Any, **named: Any) -> Any:
+def _first(cls: type[Any], /, *values: Any, **named: Any) -> Any:
     """Make the constructor of a class, and with it the first value."""
     owner: Any = next(each for each in cls.__mro__ if "_fields" in vars(each))
     new = _constructor(owner._fields)
