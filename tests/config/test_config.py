@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.config.config import Config, load, set_option, unset_option
+from ltm.config.config import Config, load, parse_toml, set_option, unset_option
 from ltm.config.options import OPTIONS, Option, agent_name
 from ltm.errors import Refused, WrongUsage
 
@@ -505,3 +505,37 @@ def test_names_of_models_and_addresses_of_servers_are_nothing_more(
     with pytest.raises(WrongUsage, match="cannot be"):
         set_option(path, name, bad)
     assert load(str(home)).get(name) == good
+
+
+_LINES = [
+    *("", "  ", "# a comment", "#\t é", "# \x01", "[a]", "[a.b]", "[a.b.c]", "[ a ]", "[a] # why"),
+    *("[a..b]", "[.a]", "[]", "[[a]]", "[é]", "[1.-]", "b = 1", 'b = "é \tx"', "c=true", "d  = 1"),
+    *('b = "x" # why', 'b = "\\n"', 'b = ""', "b = 'x'", "b = 01", "b = -0", "b = -7", "b = 1_0"),
+    *("b = 9999999999999999", "b = 99999999999999999999", "b = 1.5", "b.c = 1", '"b" = 1', "é = 1"),
+    *("b = [1]", "b", "= 1", "b = False", "b = true\r", 'b = "\x7f"', "c = 1", " b = 1", "b = 1 "),
+]
+
+
+@given(st.lists(st.sampled_from(_LINES), max_size=6))
+def test_a_file_is_read_as_toml_whichever_reader_does_it(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    found = parse_toml(text, "config.toml")
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        assert found.problem is not None
+    else:
+        assert (found.problem, dict(found.tables)) == (None, tables)
+
+
+def test_a_file_as_it_is_written_by_us_loads_no_parser(home: Path) -> None:
+    set_option(str(home / "config.toml"), "agent", "reviewer")
+    set_option(str(home / "config.toml"), "inject.budget_percent", "3")
+    set_option(str(home / "config.toml"), "inject.subagents", "true")
+    code = (
+        "import sys; from ltm.config.config import load;"
+        "print(load(sys.argv[1]).own('inject.subagents'), 'tomllib' in sys.modules)"
+    )
+    command = [sys.executable, "-c", code, str(home)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "False"]

@@ -2,8 +2,8 @@
 
 Two TOML files: `<home>/config.toml` is the user's own, `<repository>/.claude/ltm/config.toml` comes
 with the repository and is not trusted (see `Option.repo`). Whatever is wrong in either is a
-`Problem` with its line, and the rest holds. The parser is loaded only when there is a file, and
-what it takes to change one only when one is changed: hooks read options.
+`Problem` with its line, and the rest holds. The parser is loaded only for a file that `ltm config`
+would not write, and what it takes to change one only when one is changed: hooks read options.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 from ltm.config.options import BY_NAME, OPTIONS, Option, OptionValue
@@ -193,10 +194,14 @@ def read_toml(path: str, *, follow: bool = True) -> TomlFile:
     return parse_toml(text, path)
 
 
+@lru_cache(maxsize=16)
 def parse_toml(text: str, path: str) -> TomlFile:
-    """Read a text that is, or is to be, in the file at `path`."""
+    """Read a text that is, or is to be, in the file at `path`; a server does so for each call."""
     if not text.strip():
         return TomlFile(path, text=text)
+    plain = _plain_tables(text)
+    if plain is not None:
+        return TomlFile(path, plain, text)
     import tomllib
 
     for number, words in enumerate(text.split("\n"), 1):
@@ -215,6 +220,42 @@ def parse_toml(text: str, path: str) -> TomlFile:
     except ValueError as error:  # a number that Python refuses to read for its length
         problem = Problem(path, f"is not TOML: {error}", 1)
     return TomlFile(path, text=text, problem=problem)
+
+
+_PLAIN_LINE = (  # compiled only where there is a file
+    r"[ \t]*(?:#[^\x00-\x08\x0a-\x1f\x7f]*)?|\[([\w.-]+)\]"
+    r"|([\w-]+) ?= ?(?:\"([^\"\\\x00-\x1f\x7f]*)\"|(true|false)|(0|-?[1-9][0-9]{0,15}))"
+)
+
+
+def _plain_tables(text: str) -> dict[str, Any] | None:
+    """The tables of a file as `ltm config` writes it, one plain value a line; None for any other.
+
+    To load `tomllib` takes a hook as long as all of its own files.
+    """
+    tables: dict[str, Any] = {}
+    table, begun = tables, {""}
+    line_of = re.compile(_PLAIN_LINE, re.ASCII)
+    for line in text.split("\n"):
+        found = line_of.fullmatch(line)
+        if found is None:
+            return None
+        head, key, string, truth, number = found.groups()
+        if head is not None:
+            table = tables
+            for part in head.split("."):
+                table = table.setdefault(part, {})
+                if not part or not isinstance(table, dict):
+                    return None
+            if head in begun:
+                return None
+            begun.add(head)
+        elif key is not None:
+            if key in table:
+                return None
+            is_string = string is not None
+            table[key] = string if is_string else truth == "true" if truth else int(number)
+    return tables
 
 
 def _accept(
