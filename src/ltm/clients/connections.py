@@ -1,5 +1,4 @@
-"""What each client on this machine has of LTM: its server, its hooks, whether they may run, and
-when it last reported anything.
+"""What each client on this machine has of LTM: server, hooks, trust, and its last report.
 
 It only looks. Whatever is missing comes with what to do about it.
 """

@@ -74,7 +74,7 @@ _PEOPLE = 10_000  # whose requests are counted
 
 
 class TeamSettings(NamedTuple):
-    """What a team's server is told by who runs it."""
+    """The settings of a team's server."""
 
     url: str = ""
     """The address clients use, if it is another than the one that is listened on."""
@@ -90,7 +90,7 @@ class TeamGuard(HostGuard):
     most = 8 * 1024 * 1024
 
     def stranger(self, scope: Scope) -> int:
-        """Refuse what a page could post without asking first."""
+        """Refuse requests that a web page could post without asking first (CORS)."""
         kind = only(scope, b"content-type").partition(b";")[0].strip().lower()
         return 415 if scope["method"] == "POST" and kind != b"application/json" else 0
 
@@ -203,7 +203,7 @@ class Members:
         return CURATE if curates else WRITE
 
     def _is_allowed(self, person: str) -> bool:
-        """Whether a person has not asked too much of late."""
+        """Whether a person is below the limit of requests (a token bucket)."""
         now = self._clock()
         left, at = self._allowed.get(person, (_BURST, now))
         left = min(_BURST, left + (now - at) * _RATE)

@@ -115,7 +115,7 @@ class TeamCall(Call):
 
     @cached_property
     def config(self) -> Config:
-        """The options of who runs the server."""
+        """The options of the machine the server runs on."""
         return load(home())
 
     def kept_waiting(self, said: str, memory_id: str, *, copied: bool) -> Sequence[str]:

@@ -337,7 +337,7 @@ class RowChanges:
         self._release(*(each.memory for each in old))
 
     def _release(self, *gone: Memory) -> None:
-        """Let the memories that were in conflict with these stand alone again."""
+        """End the conflicts that other memories had with these."""
         ids = {each.id for each in gone}
         for name in sorted({name for each in gone for name in each.conflicts} - ids):
             row = self.lookup.row(name, lock=True)
@@ -392,7 +392,7 @@ class RowChanges:
         return [memory_of(record) for *_, record in self.lookup.versions([memory_id])]
 
     def _keep(self, memory: Memory) -> None:
-        """Keep a version that no row was."""
+        """Keep a version that was never a row."""
         as_file(memory, self._kinds)
         self._kept.append(memory)
 
@@ -499,7 +499,7 @@ class RowChanges:
 
 
 def _is_same(memory: Memory, current: Memory) -> bool:
-    """Whether nothing is otherwise but the times, which a copy and the server note each for
+    """Whether nothing differs but the times, which a copy and the server note each for
     itself."""
     return memory._replace(updated=current.updated, confirmed=current.confirmed) == current
 

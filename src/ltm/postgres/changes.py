@@ -128,7 +128,7 @@ def pull(store: PostgresStore, after: int, limit: int = 500) -> Pulled:
 
 
 def tidy(database: Database, days: int = DAYS) -> int:
-    """Drop keys and states that are too old to be asked for; how many. For the operator."""
+    """Delete keys and states that are older than `DAYS`; return how many. For the operator."""
     gone = 0
     people = People(database)
     with database.as_operator() as db:

@@ -31,7 +31,7 @@ _PATIENCE = 10.0  # seconds to wait for a connection
 
 
 class Person(NamedTuple):
-    """Who asks."""
+    """The person on whose behalf a transaction runs."""
 
     tenant_id: str
     id: str
@@ -118,7 +118,7 @@ class Database:
         return self._vectors_schema
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close all connections."""
         self._pool.close()
 
     @contextmanager

@@ -99,7 +99,7 @@ def note(
     client: str = "",
     detail: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write what is done into the record, in the transaction that does it."""
+    """Write a line into the audit log, in the transaction that makes the change."""
     db.execute(
         "insert into ltm.audit (tenant_id, project_id, person_id, client, what, id, detail)"
         " values (%s, %s, %s, %s, %s, %s, %s)",
@@ -212,7 +212,7 @@ class People:
         return person
 
     def people(self, tenant_id: str) -> list[Account]:
-        """Everybody of a tenant."""
+        """All people of a tenant."""
         self._check_tenant(tenant_id)
         with self._asking() as db:
             rows = db.execute(
@@ -298,7 +298,7 @@ class People:
         )
 
     def hold(self, project: TeamProject, whose: str) -> None:
-        """Say whose words wait for a curator in a project."""
+        """Set whose memories wait for a curator in a project."""
         if whose not in _HOLDS:
             raise WrongUsage(f"'{whose}' is not known", hint=f"use one of: {', '.join(_HOLDS)}")
         with self._asking() as db:

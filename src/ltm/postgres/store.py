@@ -250,8 +250,10 @@ class PostgresStore:
         return self.changing(lambda db: self.work(db).apply(decision))
 
     def changing(self, change: Callable[[Transaction], _T]) -> _T:
-        """What a change gives back, made in a transaction of a person who may write; it is tried
-        again if others got in its way."""
+        """Make a change in a transaction of a person who may write, and return its result.
+
+        It is tried again if another transaction was in its way.
+        """
         for left in reversed(range(_TRIES)):
             try:
                 with self.asking("writer") as db:

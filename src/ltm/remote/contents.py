@@ -133,7 +133,7 @@ class Settings:
         return os.path.join(self.home, FOLDER)
 
     def save(self) -> None:
-        """Keep it."""
+        """Write the settings to disk."""
         make_folder(self.folder)
         kept = {
             "address": self.address,
@@ -172,7 +172,7 @@ def settings_in(home: str, data: bytes) -> Settings:
 
 
 def is_set_up(home: str) -> bool:
-    """Whether a home has a remote. Costs one look."""
+    """Whether a home has a remote, by one look at a file."""
     return os.path.exists(os.path.join(home, FOLDER, SETTINGS))
 
 
@@ -314,7 +314,7 @@ def project_in(key: str, data: bytes) -> SharedProject:
 
 
 def together(one: SharedProject, other: SharedProject) -> SharedProject:
-    """All that two machines know a project by."""
+    """Everything two machines know about a project's identity, as one value."""
     return SharedProject(
         one.key,
         one.name,
@@ -325,7 +325,7 @@ def together(one: SharedProject, other: SharedProject) -> SharedProject:
 
 
 def as_shared(key: str, known: Record) -> SharedProject:
-    """What a project is known by, without what only this machine understands."""
+    """The identity of a project, without what only this machine understands."""
     name = known.raw.get("name")
     return SharedProject(
         key,

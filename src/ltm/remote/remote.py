@@ -114,7 +114,7 @@ def _refuse_other(repository: BareRepository) -> None:
 
 
 def remove(home: str) -> tuple[str, int]:
-    """Stop keeping a home in step; what is on the remote stays there.
+    """Remove the remote of a home; what is on the remote stays there.
 
     The address it had, and how many purged memories are still in the remote's history.
     """

@@ -1,4 +1,4 @@
-"""What a person typed, out of a text that a client or LTM put more into.
+"""What a person typed, separated from what a client or LTM added to the text.
 
 Clients wrap what they add in blocks with names of several words (`<hook_context>`,
 `<environment_details>`), and LTM in `[LTM:…] … [/LTM]`. What stands in such a block is not the

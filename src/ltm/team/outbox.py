@@ -88,7 +88,7 @@ class Outbox:
         self._refused = os.path.join(folder, "refused")
 
     def put(self, decision: Decision, base: str = "", before: Memory | None = None) -> str:
-        """Keep a decision behind all others; its key."""
+        """Add a decision at the end; return its key."""
         last = max(self._names(), default="")[:12]
         key = f"{int(last or 0) + 1:012}-{os.urandom(8).hex()}"
         said = {"decision": decision_record(decision), "base": base}
@@ -122,7 +122,7 @@ class Outbox:
         return len(self._names())
 
     def remove(self, key: str) -> None:
-        """Forget a decision that was answered, or did not happen."""
+        """Delete a decision that was answered, or did not happen."""
         remove_file(self._path(key))
 
     def refuse(self, key: str, record: dict[str, Any], message: str, hint: str) -> None:
@@ -149,14 +149,14 @@ class Outbox:
         return found
 
     def dismiss(self) -> int:
-        """Forget what was refused; how much it was."""
+        """Delete all refused decisions; return how many there were."""
         refused = self.refused()
         for each in refused:
             remove_file(os.path.join(self._refused, f"{each.key}{_ENDING}"))
         return len(refused)
 
     def forget(self, ids: Collection[str], but: str = "") -> None:
-        """Forget every decision about these memories alone, refused ones too, but for one."""
+        """Delete decisions about these memories alone, refused ones too, except the key `but`."""
         for waiting in self.waiting():
             if waiting.key != but and set(waiting.ids) <= set(ids):
                 self.remove(waiting.key)

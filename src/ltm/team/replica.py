@@ -168,8 +168,10 @@ class ReplicaStore(FileStore):
             return Known(0, {})  # then all is asked for again, and nothing is lost
 
     def take(self, states: Iterable[ServerState], cursor: int | None = None) -> tuple[int, int]:
-        """Make files of what the server has, but for memories about which a decision waits; how
-        many were written, and how many purged."""
+        """Write the server's memories into files, except those a waiting decision is about.
+
+        Returns how many were written, and how many purged.
+        """
         states = list(states)
         self.vault.prepare()
         with self._turn, self.vault.lock:
@@ -201,7 +203,7 @@ class ReplicaStore(FileStore):
         return written, purged
 
     def note_edits(self) -> int:
-        """Put what was changed by hand into the outbox, without secrets; how much it was."""
+        """Put files that were edited by hand into the outbox, without secrets; return how many."""
         with self._turn:
             known = self.known()
             waiting = {each for one in self.outbox.waiting() for each in one.ids}

@@ -54,7 +54,7 @@ def note_round(folder: str, error: str = "") -> None:
 
 
 def is_due(folder: str) -> bool:
-    """Whether it is time for a round with a team."""
+    """Whether a round with a team is due."""
     last = last_round(folder)
     passed = time.time() - last.at
     if passed < 0:
@@ -65,5 +65,5 @@ def is_due(folder: str) -> bool:
 
 
 def any_due(home: str) -> bool:
-    """Whether it is time for a round with any team."""
+    """Whether a round with any team is due."""
     return any(is_due(place.folder) for place in teams_in(home))

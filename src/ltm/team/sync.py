@@ -47,7 +47,7 @@ class NoAnswer(LtmError):
 
 
 class Synced(NamedTuple):
-    """What a round did."""
+    """The figures of one round."""
 
     sent: int = 0
     merged: int = 0
@@ -66,7 +66,7 @@ class TeamServer:
         self._opener = opener_for(urlsplit(address).hostname or "")
 
     def about(self) -> dict[str, Any]:
-        """Who we are to the team: its name, the project, the person and the role."""
+        """The team's name, the project, the person and their role, as the server has them."""
         return self._ask("GET", "")
 
     def send(self, decisions: Sequence[WaitingDecision]) -> dict[str, Any]:
@@ -82,7 +82,7 @@ class TeamServer:
         return self._ask("GET", f"/changes?after={after}&limit={PAGE}")
 
     def ask(self, path: str, body: object | None = None) -> dict[str, Any]:
-        """Ask for something else of the team."""
+        """Send a request about the team to another path."""
         return self._ask("GET" if body is None else "POST", path, body)
 
     def _ask(self, method: str, path: str, body: object | None = None) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def _round(home: str, team: Team) -> Synced:
 
 
 def _send(server: TeamServer, replica: ReplicaStore) -> tuple[int, int, int]:
-    """Send all that waits, and take the state after it; how much was sent, merged and refused."""
+    """Send the outbox and take the states after it; return the counts sent, merged and refused."""
     sent = merged = refused = 0
     for batch in _batches(replica.outbox.waiting()):
         said = server.send(batch)
@@ -192,13 +192,13 @@ def _send(server: TeamServer, replica: ReplicaStore) -> tuple[int, int, int]:
 
 
 def _is_moot(one: WaitingDecision, said: Mapping[str, Any]) -> bool:
-    """Whether all it is about was purged meanwhile: then nothing of it is to be kept."""
+    """Whether every memory it is about was purged meanwhile, so that nothing of it may be kept."""
     gone = {each.get("id") for each in _objects(said, "records") if each.get("record") is None}
     return "id" in one.record and set(one.ids) <= gone
 
 
 def _batches(waiting: Sequence[WaitingDecision]) -> Iterator[list[WaitingDecision]]:
-    """Requests of so many decisions, and so many bytes."""
+    """The decisions in batches of at most `MOST` decisions and `_ROOM` bytes."""
     batch: list[WaitingDecision] = []
     size = 0
     for one in waiting:
@@ -212,7 +212,7 @@ def _batches(waiting: Sequence[WaitingDecision]) -> Iterator[list[WaitingDecisio
 
 
 def _receive(server: TeamServer, replica: ReplicaStore) -> tuple[int, int]:
-    """Take what changed, page by page, each noted with the files that were made of it."""
+    """Take what changed, page by page; return how many memories were written and purged."""
     received = purged = 0
     after = replica.known().cursor
     while True:
@@ -243,7 +243,7 @@ def _objects(said: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
 
 
 def synchronize_due(home: str) -> None:
-    """Make a round with each team for which it is time. Never raises: it runs in the background."""
+    """Synchronize with each team whose round is due. Never raises: it runs in the background."""
     for team in teams(home):
         if not is_due(team.folder):
             continue

@@ -160,7 +160,7 @@ def add(home: str, name: str, address: str, token: str, about: Mapping[str, Any]
 
 
 def note(team: Team, **changes: Any) -> Team:
-    """Note what has changed about a team."""
+    """Write changed fields of a team into its `team.json`."""
     said = _said(team.place)
     if {**said, **changes} != said:
         _write(team.folder, {**said, **changes})
@@ -172,7 +172,7 @@ def _write(folder: str, said: Mapping[str, Any]) -> None:
 
 
 def remove(team: Team) -> None:
-    """Forget a team: its token, its replica and all that waits."""
+    """Delete a team from this machine: its token, its replica and its outbox."""
     # The note goes first: what a removal that was cut short leaves is not a team.
     for name in (TEAM_FILE, TOKEN_FILE, *names_in(team.folder)):
         path = os.path.join(team.folder, name)

@@ -68,7 +68,7 @@ class Done(NamedTuple):
 
 
 class Clash(NamedTuple):
-    """An edit that met a later one: a page that shows both."""
+    """An edit that conflicts with a later one; its page shows both texts."""
 
     values: PageValues
 
@@ -149,17 +149,17 @@ def _revised(visit: Visit, changes: dict[str, Any], words: str) -> Done:
 
 
 def pin(visit: Visit) -> Done:
-    """Never let it fade."""
+    """Pin a memory, so that it never fades."""
     return _revised(visit, {"pinned": True}, "Pinned")
 
 
 def unpin(visit: Visit) -> Done:
-    """Let it fade again."""
+    """Unpin a memory, so that it may fade."""
     return _revised(visit, {"pinned": False}, "Unpinned")
 
 
 def promote(visit: Visit) -> Done:
-    """One step more impact: it is told sooner and fades later."""
+    """Raise the impact of a memory by one step: it is told sooner and fades later."""
     steps = list(Impact)
     rank = visit.memory().memory.impact.rank
     if rank + 1 == len(steps):
@@ -168,7 +168,7 @@ def promote(visit: Visit) -> Done:
 
 
 def forget(visit: Visit) -> Done:
-    """Out of sight: its text is kept in the archive."""
+    """Forget a memory: it is not used any more, and its text is kept in the archive."""
     return _forgotten(visit, [_seen(visit, visit.memory())])
 
 
@@ -182,7 +182,7 @@ def _forgotten(visit: Visit, found: list[Stored]) -> Done:
 
 
 def restore(visit: Visit) -> Done:
-    """Bring it back, or an earlier version of it."""
+    """Restore a forgotten memory, or an earlier version of one."""
     stored = visit.memory()
     version = visit.form("version")
     before = touched(visit.store, [stored.memory.id])
@@ -196,7 +196,7 @@ def restore(visit: Visit) -> Done:
 
 
 def purge(visit: Visit) -> Done:
-    """Erase it for good, if the person typed its title."""
+    """Erase a memory for good, if the person typed its title."""
     stored = visit.memory()
     title, typed = one_line(stored.memory.title), one_line(visit.form("title"))
     if not typed or typed not in (title, visible(title)):  # hidden characters cannot be typed
@@ -248,7 +248,7 @@ def merge(visit: Visit) -> Done:
 
 
 def settle(visit: Visit) -> Done:
-    """End a conflict: this one holds, or all of them do."""
+    """End a conflict: this memory holds, or all of them do."""
     kept = visit.memory()
     others = tuple(visit.store.read(each).memory.id for each in visit.forms("other"))
     if not others or kept.memory.id in others:
@@ -262,7 +262,7 @@ def settle(visit: Visit) -> Done:
 
 
 def keep(visit: Visit) -> Done:
-    """Remember what the person typed."""
+    """Store a memory that the person typed."""
     text, kind = visit.form("text").strip(), visit.form("kind")
     if not text:
         raise WrongUsage("there is nothing to remember", hint="type it in a sentence")
@@ -420,7 +420,7 @@ def consent(visit: Visit) -> Done:
 
 
 def undo(visit: Visit) -> Done:
-    """Take a change back."""
+    """Undo a change."""
     return Done(f"Undone: {visit.site.undo(visit, visit.form('change'))}")
 
 
@@ -441,7 +441,7 @@ def trust_team(visit: Visit) -> Done:
 
 
 def dismiss(visit: Visit) -> Done:
-    """Forget what the server of a team refused."""
+    """Delete the decisions that the server of a team refused."""
     outbox = Outbox(team_named(visit.places.home, visit.name).folder)
     refused = outbox.refused()
     outbox.dismiss()

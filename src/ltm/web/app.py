@@ -364,7 +364,7 @@ def _navigation(visit: Visit) -> list[tuple[str, str, str]]:
 
 
 def _waiting(visit: Visit) -> int:
-    """How much waits for a decision, as the head of every page shows it."""
+    """How many items wait for a decision, as the head of every page shows it."""
     quarantined = visit.store.list(Filter(statuses=(Status.QUARANTINED,)), 0).total
     if visit.team is not None:
         return quarantined
@@ -372,7 +372,7 @@ def _waiting(visit: Visit) -> int:
 
 
 def _finalize(value: Any) -> Any:
-    """Whatever a page shows, with hidden characters made visible."""
+    """A value as a page shows it, with hidden characters made visible."""
     if value is None:
         return ""
     if isinstance(value, Markup):

@@ -229,7 +229,7 @@ def importing(visit: Visit) -> PageValues:
 
 
 def work(visit: Visit) -> PageValues:
-    """How far some work is, and what came of it."""
+    """The progress and the result of some work."""
     return visit.site.job(visit.name).as_record()
 
 

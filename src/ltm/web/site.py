@@ -77,7 +77,7 @@ class Job:
         self.is_over = False
 
     def as_record(self) -> dict[str, Any]:
-        """How far it is."""
+        """Its progress, as JSON values."""
         names = ("id", "title", "unit", "address", "done", "total", "lines", "error", "is_over")
         return {name: getattr(self, name) for name in names}
 
@@ -200,7 +200,7 @@ class Site:
         return not busy and time.monotonic() - self._seen > seconds
 
     def close(self) -> None:
-        """Give back what is open."""
+        """Close the projects that are open."""
         self.kept.close()
 
 
