@@ -12,9 +12,11 @@ import json
 import os
 import re
 import select
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,12 +32,44 @@ _AS_WITHOUT = {("LANG", "C.UTF-8")}
 
 _KNOWN = frozenset(
     ("bufsize", "stdin", "stdout", "stderr", "cwd", "env", "umask", "start_new_session")
-) | {"text", "encoding", "errors", "universal_newlines"}
+) | {"text", "encoding", "errors", "universal_newlines", "user", "group", "extra_groups"}
 
 _TOP = Path(__file__).parent.parent
 _lock = threading.Lock()
-_server: tuple[int, socket.socket] | None = None
-"""The process that has a server, and the way to that."""
+_server: tuple[int, socket.socket, str] | None = None
+"""The process that has a server, the way to that, and the path where it also listens."""
+
+_PROGRAM = """\
+#!{python} -IS
+import json, os, signal, socket, struct, sys
+
+way = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+way.connect({path!r})
+mask = os.umask(0o77)
+wish = {{
+    "words": [os.fsencode(word).hex() for word in sys.argv[1:]],
+    "cwd": os.getcwd(),
+    "env": [[name.hex(), value.hex()] for name, value in os.environb.items()],
+    "umask": mask,
+    "rights": None,
+    "session": False,
+    "changed": {{}},
+}}
+socket.send_fds(way, [json.dumps(wish).encode()], [0, 1, 2])
+(pid,) = struct.unpack("=q", way.recv(8))
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, lambda number, _: os.kill(pid, number))
+code = os.waitstatus_to_exitcode(struct.unpack("=q", way.recv(8))[0])
+sys.exit(code if code >= 0 else 128 - code)
+"""
+
+
+def put_program(path: Path) -> None:
+    """Write an `ltm` that shells and other programs can run, whose commands are forked as well."""
+    _way()
+    assert _server is not None
+    path.write_text(_PROGRAM.format(python=sys.executable, path=_server[2]))
+    path.chmod(0o755)
 
 
 def start(
@@ -87,7 +121,7 @@ class Forked(subprocess.Popen[Any]):
         super().__init__(args, **how)
 
     def _execute_child(self, args: Sequence[str | bytes], *rest: Any) -> None:
-        _, _, _, _, cwd, env, _, _, _, *pipes, _, _, _, _, umask, session, _ = rest
+        _, _, _, _, cwd, env, _, _, _, *pipes, _, group, groups, user, umask, session, _ = rest
         given = (pipes[0], pipes[3], pipes[5])
         streams = [handle if handle >= 0 else own for own, handle in enumerate(given)]
         wish = {
@@ -95,6 +129,7 @@ class Forked(subprocess.Popen[Any]):
             "cwd": os.path.abspath(cwd or os.curdir),
             "env": [[os.fsencode(part).hex() for part in pair] for pair in env.items()],
             "umask": umask if umask >= 0 else _umask(),
+            "rights": None if user is None else [groups, group, user],
             "session": session,
             "changed": self._changed,
         }
@@ -147,21 +182,24 @@ def _way() -> socket.socket:
     with _lock:
         if _server is None or _server[0] != os.getpid():
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            folder = tempfile.mkdtemp(prefix="ltm-fork-")
+            public = f"{folder}/commands"
             with theirs:
                 process = subprocess.Popen(
-                    [sys.executable, "-m", "tests.forkserver", str(theirs.fileno())],
+                    [sys.executable, "-m", "tests.forkserver", str(theirs.fileno()), public],
                     cwd=_TOP,
                     env={},
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     pass_fds=[theirs.fileno()],
                 )
-            atexit.register(_end, os.getpid(), process, ours)
-            _server = (os.getpid(), ours)
+            atexit.register(_end, os.getpid(), process, ours, folder)
+            _server = (os.getpid(), ours, public)
         return _server[1]
 
 
-def _end(owner: int, process: subprocess.Popen[Any], way: socket.socket) -> None:
+def _end(owner: int, process: subprocess.Popen[Any], way: socket.socket, folder: str) -> None:
     if os.getpid() == owner:
         way.close()
         process.communicate()
+        shutil.rmtree(folder)

@@ -6,9 +6,12 @@ does, and ends as Python ends. What is loaded is the one difference; a test of t
 process (see `tests.forking`).
 
 A request is a packet on the socket whose handle is the first argument: a JSON object with `words`,
-`cwd`, `env` (pairs), `umask`, `session` and `changed` (values of LTM's that are to be others), and
+`cwd`, `env` (pairs), `umask`, `rights` (groups, group and user, if it is to have others), `session`
+and `changed` (values of LTM's that are to be others), and
 four handles: stdin, stdout, stderr and a socket for answers. On that the pid is told, then the exit
 status as `os.waitpid` gives it; or the number of the error, negative, if there is no such folder.
+A program that was not started by the tests connects to the socket at the path that is the second
+argument, sends the same with three handles, and is answered on that connection.
 """
 
 from __future__ import annotations
@@ -45,6 +48,9 @@ def main() -> None:
     """Serve until the other end of the socket is closed."""
     _load()
     requests = socket.socket(fileno=int(sys.argv[1]))
+    public = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    public.bind(sys.argv[2])
+    public.listen(128)
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
     os.set_blocking(woken, False)
@@ -53,6 +59,7 @@ def main() -> None:
     waiting = selectors.DefaultSelector()
     waiting.register(requests, selectors.EVENT_READ)
     waiting.register(woken, selectors.EVENT_READ)
+    waiting.register(public, selectors.EVENT_READ)
     gc.collect()
     gc.freeze()
     while True:
@@ -60,6 +67,11 @@ def main() -> None:
             if key.fd == woken:
                 _read_all(woken)
                 _report_ended()
+                continue
+            if key.fd == public.fileno():
+                connection = public.accept()[0]
+                message, handles, _, _ = socket.recv_fds(connection, MOST, 3)
+                _begin(json.loads(message), [*handles, connection.detach()])
                 continue
             message, handles, _, _ = socket.recv_fds(requests, MOST, 4)
             if not message:
@@ -132,6 +144,11 @@ def _be_a_command(wish: dict[str, Any], streams: list[int]) -> None:
         os.dup2(handle, number)
     os.closerange(3, 1024)
     os.umask(wish["umask"])
+    if wish["rights"]:
+        groups, group, user = wish["rights"]
+        os.setgroups(groups)
+        os.setgid(group)
+        os.setuid(user)
     if wish["session"]:
         os.setsid()
     words = [os.fsdecode(bytes.fromhex(word)) for word in wish["words"]]

@@ -29,6 +29,7 @@ import yaml
 from ltm.cli.app import ltm
 from ltm.clients.table import BY_NAME
 from ltm.state.candidates import CandidateRecord, Candidates
+from tests import forking
 from tests.e2e.client import wait_until
 from tests.e2e.client.deadline import PATIENCE
 from tests.e2e.newcomer.stores import STORES as FORMER_TOOLS
@@ -64,7 +65,7 @@ class Reader:
         )
         tools = self.top / "bin"
         tools.mkdir()
-        (tools / "ltm").symlink_to(Path(sys.executable).parent / "ltm")
+        forking.put_program(tools / "ltm")
         other = self.top / "other"
         other.mkdir()
         # The other machine is this one with another home.

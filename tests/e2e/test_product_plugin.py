@@ -292,7 +292,6 @@ def path_with_bare_python(folder: Path) -> str:
     return path
 
 
-@pytest.mark.every_client
 def test_the_first_session_of_an_empty_home_without_network_stores_recalls_and_lists(
     harness: Harness, tmp_path: Path
 ) -> None:

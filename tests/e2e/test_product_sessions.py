@@ -51,7 +51,6 @@ def test_what_was_stored_in_one_session_is_in_the_request_of_the_next(product: H
     assert list(product.project.iterdir()) == []
 
 
-@pytest.mark.every_client
 def test_the_next_session_is_told_the_users_rules_and_where_the_last_one_stopped(
     product: Harness,
 ) -> None:

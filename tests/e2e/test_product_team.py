@@ -58,7 +58,6 @@ def add(harness: Harness, url: str, *more: str) -> None:
     harness.cli("mcp", "add", "--transport", "http", "acme", f"{url}/t/acme/p/main/mcp", *more)
 
 
-@pytest.mark.every_client
 def test_an_agent_with_a_token_recalls_and_stores_for_a_curator(
     make_harness: MakeHarness, world: TeamWorld
 ) -> None:

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -27,22 +27,18 @@ class Person:
     def run(
         self,
         *words: str | bytes,
-        through: Sequence[str] = (),
-        first: Callable[[], None] | None = None,
         env: Mapping[str, str] | None = None,
+        **how: Any,
     ) -> subprocess.CompletedProcess[str]:
-        """Run `ltm` with these words, `through` a program, after doing something `first`."""
-        how: dict[str, Any] = {
-            "cwd": self.project,
-            "env": self.environ if env is None else env,
-            "stdin": subprocess.DEVNULL,
-            "encoding": "utf-8",
-            "errors": "surrogateescape",
-        }
-        if not through and first is None:
-            return forking.run(words, **how)
-        return subprocess.run(
-            [*through, LTM, *words], capture_output=True, preexec_fn=first, check=False, **how
+        """Run `ltm` with these words; `how` goes to Popen."""
+        return forking.run(
+            words,
+            cwd=self.project,
+            env=self.environ if env is None else env,
+            stdin=subprocess.DEVNULL,
+            encoding="utf-8",
+            errors="surrogateescape",
+            **how,
         )
 
     @property

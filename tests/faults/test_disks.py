@@ -267,14 +267,14 @@ def test_a_limit_on_file_sizes_is_told_and_breaks_nothing(tmp_path: Path) -> Non
 
     long = "Uploads above ten megabytes are refused by the proxy. " * 400
     for words in (("remember", long), ("edit", memory, "--content", long)):
-        said = person.refused(*words, first=limit)
+        said = person.refused(*words, preexec_fn=limit)
         assert "the file size limit is reached" in said
         assert "ulimit -f" in said
     # A version may have been kept in advance, for a change that then did not happen.
     assert before.items() <= person.files().items()
-    (hit,) = person.value("recall", "gateway requests", first=limit)["hits"]
+    (hit,) = person.value("recall", "gateway requests", preexec_fn=limit)["hits"]
     assert hit["id"] == memory
-    short = person.value("remember", "Builds run on two cores only", first=limit)
+    short = person.value("remember", "Builds run on two cores only", preexec_fn=limit)
     person.value("remember", long)
     assert person.value("list")["total"] == 3
     assert person.value("show", short["id"])["content"] == "Builds run on two cores only"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import stat
 import subprocess
 import sys
@@ -56,34 +55,40 @@ def passable() -> Iterator[Path]:
         yield top
 
 
-def works(person: Person, **more: object) -> None:
-    """Everything a person does from day to day, once."""
-    kept = person.value("remember", TEXT, **more)["id"]
+def tells(person: Person, **more: object) -> str:
+    """A text goes in and comes out again, for programs and for people; its id."""
+    kept: str = person.value("remember", TEXT, **more)["id"]
     (hit,) = person.value("recall", "夜間テスト", **more)["hits"]
     assert (hit["id"], hit["text"]) == (kept, TEXT)
+    for words in (("show", kept), ("recall", "Prüfung"), ("status",)):
+        plain = person.run(*words, **more)  # type: ignore[arg-type]
+        assert plain.returncode == 0, plain.stderr
+        assert "Traceback" not in plain.stderr
+    return kept
+
+
+def works(person: Person, **more: object) -> None:
+    """Everything a person does from day to day, once."""
+    kept = tells(person, **more)
     person.value("edit", kept, "--title", "Nachts 🌙", **more)
     assert person.value("list", **more)["memories"][0]["title"] == "Nachts 🌙"
     person.value("forget", kept, **more)
     person.value("restore", kept, **more)
     assert person.value("show", kept, **more)["content"] == TEXT
-    for words in (("show", kept), ("recall", "Prüfung"), ("status",)):
-        plain = person.run(*words, **more)  # type: ignore[arg-type]
-        assert plain.returncode == 0, plain.stderr
-        assert "Traceback" not in plain.stderr
 
 
-@pytest.mark.parametrize("locale", ["C", "POSIX", "en_US.ISO-8859-1", "tr_TR.UTF-8"])
+@pytest.mark.parametrize("locale", ["C", "en_US.ISO-8859-1"])
 def test_the_locale_does_not_change_what_is_kept(person: Person, locale: str) -> None:
-    works(Person(person.home, person.project, {"LC_ALL": locale, "LANG": locale}))
+    tells(Person(person.home, person.project, {"LC_ALL": locale, "LANG": locale}))
 
 
 def test_ascii_only_output_is_escaped_and_not_an_error(person: Person) -> None:
-    works(Person(person.home, person.project, {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}))
+    tells(Person(person.home, person.project, {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}))
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
 def test_what_is_private_stays_private_whatever_the_umask(person: Person, umask: int) -> None:
-    works(person, first=lambda: os.umask(umask) and None)
+    works(person, umask=umask)
     open_doors = {
         str(path.relative_to(person.home)): oct(stat.S_IMODE(path.stat().st_mode))
         for path in (person.home, *person.home.rglob("*"))
@@ -94,11 +99,8 @@ def test_what_is_private_stays_private_whatever_the_umask(person: Person, umask:
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
 def test_what_is_shared_is_readable_and_its_databases_are_not(person: Person, umask: int) -> None:
-    def first() -> None:
-        os.umask(umask)
-
-    person.value("init", first=first)
-    person.value("remember", TEXT, first=first)
+    person.value("init", umask=umask)
+    person.value("remember", TEXT, umask=umask)
     shared = person.project / ".claude" / "ltm"
     assert (shared / "index.db").exists()
     assert len(list((shared / "memories").iterdir())) == 1
@@ -172,11 +174,11 @@ def test_a_project_that_was_deleted_under_us_is_told(person: Person) -> None:
 def test_another_user_is_refused_plainly_and_sees_nothing(passable: Path) -> None:
     """The home folder is private: somebody else neither reads nor breaks it."""
     person = Person(passable / "home", passable / "project")
-    prefix = as_nobody(person)
+    nobody = as_nobody(person)
     works(person)
     before = person.files()
     for words in (("remember", "x y z"), ("list",), ("recall", "Prüfung"), ("status",)):
-        done = person.run(*words, through=prefix)
+        done = person.run(*words, **nobody)
         assert "Traceback" not in done.stderr
         assert "should not have happened" not in done.stderr
         assert TEXT not in done.stdout
@@ -188,39 +190,39 @@ def test_another_user_is_refused_plainly_and_sees_nothing(passable: Path) -> Non
 
 def test_a_person_without_any_rights_beyond_their_own_can_do_everything(passable: Path) -> None:
     person = Person(passable / "home", passable / "project")
-    prefix = as_nobody(person)
+    nobody = as_nobody(person)
     for path in (passable, person.project):
         os.chown(path, 65534, 65534)
-    works(person, through=prefix)
+    works(person, **nobody)
     folder = next(person.home.glob("projects/*/memories"))
     folder.chmod(0o500)
-    said = person.refused("remember", "Builds run on two cores only", through=prefix)
+    said = person.refused("remember", "Builds run on two cores only", **nobody)
     assert "permission denied" in said
     assert str(folder) in said
-    assert person.value("list", through=prefix)["total"] == 1
+    assert person.value("list", **nobody)["total"] == 1
     (memory,) = folder.glob("*.md")
     memory.chmod(0)
     # A file that cannot be read now is reported; what is known of it is not forgotten.
-    assert person.value("list", through=prefix)["total"] == 1
-    report = json.loads(person.run("doctor", "--json", through=prefix).stdout)
+    assert person.value("list", **nobody)["total"] == 1
+    report = json.loads(person.run("doctor", "--json", **nobody).stdout)
     told = {each["path"]: each["message"] for each in report["problems"]}
     assert "permission denied" in told[str(memory)]
     memory.chmod(0o600)
     folder.chmod(0o700)
-    assert person.value("doctor", through=prefix)["healthy"]
-    assert person.value("list", through=prefix)["total"] == 1
+    assert person.value("doctor", **nobody)["healthy"]
+    assert person.value("list", **nobody)["total"] == 1
 
 
-def as_nobody(person: Person) -> list[str]:
+def as_nobody(person: Person) -> dict[str, Any]:
     """How to run a program as a user without rights; skips where that cannot be done."""
-    if os.geteuid() != 0 or not shutil.which("setpriv"):
+    if os.geteuid() != 0:
         pytest.skip("only root can become another user")
-    prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    nobody = {"user": 65534, "group": 65534, "extra_groups": ()}
     # Listing nothing loads all that the rest needs, and makes nothing.
-    probe = person.run("list", through=prefix)
+    probe = person.run("list", **nobody)
     if probe.returncode:
         pytest.skip("the installed ltm lies where other users cannot reach it")
-    return prefix
+    return nobody
 
 
 def test_the_command_needs_nothing_of_the_shell_that_starts_it(person: Person) -> None:

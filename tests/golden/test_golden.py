@@ -22,7 +22,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from difflib import unified_diff
@@ -31,6 +30,7 @@ from pathlib import Path
 import pytest
 
 from ltm import __version__
+from tests import forking
 
 STORIES = sorted(Path(__file__).parent.glob("*.txt"))
 _COMMAND = re.compile(r"^\$ (?P<typed>.+)\n(?P<stdin>(?:<.*\n)*)(?:(?:2?\||\[).*\n)*", re.M)
@@ -102,16 +102,15 @@ class Terminal:
             *words, _, name = words
             file = self.project / name
             file.parent.mkdir(parents=True, exist_ok=True)
-        program = [sys.executable, "-m", "ltm"] if words[0] == "ltm" else words[:1]
-        done = subprocess.run(
-            [*program, *words[1:]],
+        run = forking.run if words[0] == "ltm" else subprocess.run
+        done = run(
+            words[1:] if words[0] == "ltm" else words,
             cwd=self.project,
             env=self.environ,
             input=self.names.meant(stdin),
             capture_output=True,
             text=True,
             encoding="utf-8",
-            check=False,
         )
         if file:
             file.write_text(done.stdout, encoding="utf-8")

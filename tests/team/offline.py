@@ -14,17 +14,21 @@ from ltm.team.replica import ReplicaStore
 from ltm.team.teams import team_named
 
 
-def many(home: str, who: str, shared: Sequence[str], seed: int, count: int) -> None:
+def add(home: str, texts: Sequence[str]) -> None:
+    """Keep new memories."""
+    with _replica(home) as store:
+        for text in texts:
+            store.apply(Add(_fact(text)))
+
+
+def decide(home: str, who: str, shared: Sequence[str], seed: int, count: int) -> None:
     """Make so many decisions about shared memories and new ones."""
     chance = random.Random(seed)
-    team = team_named(home, "acme")
-    with closing(ReplicaStore(team, State(f"{home}/state.db"), load(home).kinds)) as store:
+    with _replica(home) as store:
         own: list[str] = []
         for number in range(count):
-            moment = now()
             if number % 3 == 0:
-                text = f"{who} has own fact {number}"
-                memory = Memory(new_id(moment), "fact", text, text, text, moment, moment, moment)
+                memory = _fact(f"{who} has own fact {number}")
                 store.apply(Add(memory))
                 own.append(memory.id)
                 continue
@@ -44,3 +48,13 @@ def many(home: str, who: str, shared: Sequence[str], seed: int, count: int) -> N
             else:
                 content = f"{known.content}\n\nSeen by {who} at {number}"
                 store.apply(Revise(name, {"content": content}))
+
+
+def _replica(home: str) -> closing[ReplicaStore]:
+    team = team_named(home, "acme")
+    return closing(ReplicaStore(team, State(f"{home}/state.db"), load(home).kinds))
+
+
+def _fact(text: str) -> Memory:
+    moment = now()
+    return Memory(new_id(moment), "fact", text, text, text, moment, moment, moment)

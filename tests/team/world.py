@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.client import HTTPConnection
@@ -50,26 +49,14 @@ class Machine:
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         """Start `ltm`, and let it run."""
-        return subprocess.Popen(
-            [sys.executable, "-m", "ltm", *words],
+        return forking.start(
+            words,
             cwd=self.project,
             env=self.env,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
-
-    def python(self, code: str) -> None:
-        """Run some Python as this machine's user."""
-        root = str(Path(__file__).parent.parent.parent)
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            cwd=root,
-            env={**self.env, "PYTHONPATH": root},
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, done.stderr
 
     def json(self, *words: str, stdin: str = "") -> Any:
         """The JSON that a command prints."""
@@ -128,8 +115,8 @@ class TeamServer:
     def start(self) -> None:
         """Start it, and wait until it says that it answers."""
         words = ("team", "serve", "--json", "--port", str(self.port), *self._words)
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "ltm", *words],
+        self.process = forking.start(
+            words,
             env=self._env,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

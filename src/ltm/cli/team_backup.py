@@ -150,7 +150,7 @@ def check(database: Database, folder: str, team: str, as_json: bool) -> None:
         for row in rows:
             output.say(
                 f"{row['project']}: {row['same']} the same, {row['newer']} changed since,"
-                f" {row['missing']} missing or otherwise"
+                f" {row['missing']} missing or different"
             )
     if any(row["missing"] for row in rows):
         raise Refused("the backup is not whole", path=folder, hint="ltm team export FOLDER")

@@ -175,7 +175,9 @@ def as_ltm_error(error: Exception) -> LtmError:
             "the connection to the database was lost", hint="check that it runs, then try again"
         )
     state = getattr(error, "sqlstate", None) or type(error).__name__
-    return StorageFailed(f"the database refused it ({state})", hint="see the database's log")
+    return StorageFailed(
+        f"the database refused a statement ({state})", hint="see the database's log"
+    )
 
 
 def is_passing(error: BaseException | None) -> bool:

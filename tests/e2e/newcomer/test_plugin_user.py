@@ -89,11 +89,11 @@ def test_a_command_that_cannot_run_yet_shows_why(
         (tmp_path / "bin" / "python3").symlink_to(os.path.realpath(sys.executable))
     env = {"PATH": bare, "PIP_NO_INDEX": "1", "PIP_RETRIES": "0"}
 
-    for name in ("status", "help", "memory-graph"):
+    for name in ("status", "memory-graph") if python else ("status",):
         session = harness.print_session(f"/ltm:{name}", ["Seen."], allowed=SKILL, env=env)
         shown = session.requests[0].user_text
         why = "memories: none yet" if python else "LTM needs Python 3.11"
-        if python and name == "memory-graph":
+        if name == "memory-graph":
             why = "needs packages that are not installed"
         assert why in shown, shown
         assert "command failed" not in session.result

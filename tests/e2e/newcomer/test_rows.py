@@ -24,6 +24,16 @@ from tests.transfer.importing import snapshot, write
 
 COMMANDS = Path(__file__).parent.parent.parent.parent / "src" / "commands"
 
+KEPT = {
+    "claude-ltm": "Retries back off",
+    "liteagents": "never add docstrings",
+    "anima": "Matt likes humor",
+    "memory-mcp": "Stripe Checkout",
+    "memory-keeper": "Always use heredoc for bash",
+    "auto-memory": "Use pnpm, never npm",
+}
+"""A memory of each store that the session after the import is told."""
+
 Mover = Callable[[str], tuple[Ltm, Path]]
 
 
@@ -85,7 +95,8 @@ def test_an_old_store_is_noticed_everywhere_and_offered_until_it_is_imported(
     assert "Imported from" in done.stdout
     assert snapshot(ltm.project) == before
     assert not any(each["new"] for each in ltm.json("status")["foreign"])
-    assert "(ltm import" not in session_start(ltm, ltm.project)
+    assert "(ltm import" not in (text := session_start(ltm, ltm.project))
+    assert KEPT[tool] in text
     again = ltm.json("import", str(source))
     assert (again["added"], again["updated"]) == (0, 0)
 
