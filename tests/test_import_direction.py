@@ -7,6 +7,7 @@ import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "ltm"
@@ -70,6 +71,7 @@ def wrong_turns(name: str, tree: ast.AST) -> list[str]:
     return wrong
 
 
+@cache
 def trees() -> dict[str, ast.Module]:
     """Every module of ltm by its dotted name; the files at former addresses are not part of it."""
     found = {}

@@ -19,6 +19,7 @@ from ltm.history.passage import ASSISTANT, TOOL, USER, Passage
 from ltm.history.split import ERROR, LONGEST, PART, failure, parts
 from ltm.model import Source
 from ltm.text.terms import query_terms
+from tests.effort import ALL
 from tests.sessions.writing import Transcript
 from tests.stores import make
 
@@ -467,12 +468,16 @@ def test_a_memory_of_few_words_takes_only_its_lines_along(
 # -- size --------------------------------------------------------------------------------------
 
 
+COUNT = 2_000 if ALL else 600
+"""Answers, and as many outputs of 45,000 characters."""
+
+
 @pytest.mark.slow
 def test_a_large_transcript_is_kept_in_little_memory(tmp_path: Path) -> None:
-    """Reliability R17: 100 MB of tool output and long answers, and one line of 64 MB."""
+    """Reliability R17: 30 MB of tool output and long answers (100 of all), one line of 64 MB."""
     path = tmp_path / "t.jsonl"
     with path.open("w") as file:
-        for number in range(2_000):
+        for number in range(COUNT):
             said = [{"type": "text", "text": f"answer {number} " + "words of it " * 400}]
             result = [{"type": "tool_result", "tool_use_id": "x", "content": "y" * 45_000}]
             for kind, content in (("assistant", said), ("user", result)):
@@ -499,5 +504,5 @@ def test_a_large_transcript_is_kept_in_little_memory(tmp_path: Path) -> None:
         check=True,
     )
     count, grown = map(int, done.stdout.split())
-    assert count == 2_000 * 3  # 4,800 characters each
+    assert count == COUNT * 3  # 4,800 characters each
     assert grown < 80

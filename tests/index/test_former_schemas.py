@@ -372,7 +372,7 @@ def test_a_kill_at_any_statement_leaves_the_old_tables_or_the_new(
     without_former(path)
 
 
-@pytest.mark.parametrize("form", ["state-1", "sessions-1a", "friction-1"])
+@pytest.mark.parametrize("form", ["state-1", "sessions-1a"])
 def test_processes_that_open_it_at_once_migrate_it_once(form: str, tmp_path: Path) -> None:
     path = built(form, tmp_path)
     command = [sys.executable, "-c", OPENED, str(path), path.stem]

@@ -26,7 +26,7 @@ EACH = None if os.environ.get("LTM_FAULTS") == "all" else 9
 """Kinds of a family; None for all of them."""
 SHORTEST = 8
 """What is shorter stands in any file by chance: a number, a word."""
-TOGETHER = 13
+TOGETHER = 30
 
 
 def sample() -> list[Kind]:

@@ -25,7 +25,7 @@ from tests.vault.strategies import KINDS, memory
 
 DRIVER = f"'{sys.executable}' -m ltm.vault.merge %O %A %B %P"
 ALL = os.environ.get("LTM_FAULTS") == "all"
-EDITS = 200 if ALL else 100
+EDITS = 200 if ALL else 60
 """Memories that each of two branches edits, and as many that each adds."""
 
 RING = 12 if ALL else 3
