@@ -155,6 +155,24 @@ def test_not_even_after_everything_about_the_reading_was_lost(
     assert place.files() == before
 
 
+@pytest.mark.parametrize("at_once", [True, False])
+def test_what_is_taken_back_gives_way_to_what_is_said_instead(
+    tmp_path: Path, place: Place, at_once: bool
+) -> None:
+    one = Transcript(tmp_path / "one.jsonl", "one")
+    for said in (
+        "Move the mails into the queue.",
+        "Decision: retries happen in the consumer, not in NATS.",
+        "Hmm no, scratch that, let NATS redeliver with max_deliver 5.",
+    ):
+        one.user(said)
+        one.says("Done.")
+        if not at_once:
+            place.capture(one)
+    place.capture(one)
+    assert place.titles() == ["Let NATS redeliver with max_deliver 5"]
+
+
 def test_what_was_forgotten_does_not_come_back(place: Place, transcript: Transcript) -> None:
     place.capture(transcript)
     store = file_store(place.folder / "store")

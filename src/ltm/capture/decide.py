@@ -60,6 +60,8 @@ class Candidate:
     """The text of the memory it says it replaces."""
     changed: bool = False
     """Whether a change was announced right before it was said."""
+    withdraws: str = ""
+    """The lines of the message that was taken back with it."""
     tags: tuple[str, ...] = ()
     alone: bool = False
     """Whether its message says nothing else, so that it is stated and not quoted."""

@@ -27,6 +27,7 @@ from ltm.capture.statements import (
     is_complete,
     notes,
     statements,
+    withdraws,
 )
 from ltm.kinds import Kinds
 from ltm.model import Source, Trust
@@ -82,6 +83,7 @@ class Listener:
         self._asked = bool(former.get("asked"))
         turns = former.get("turns")
         self._user_turns = turns if isinstance(turns, int) else 2 * bool(former)
+        self._stated = str(former.get("stated", ""))
         self._worked = self._ran = self._failed = self._changed = False
         self._last: AssistantText | None = None
         self._cause: AssistantText | None = None
@@ -158,6 +160,7 @@ class Listener:
             "achieved": self._achieved.state(),
             "asked": self._asked,
             "turns": self._user_turns,
+            "stated": self._stated,
         }
         return json.dumps(kept, ensure_ascii=False)
 
@@ -188,10 +191,20 @@ class Listener:
             statements(text, self._kinds, source, setting, self._model)
         )
         marks = [each.text for each in said(text) if announces(each.text)]
+        former = self._stated if withdraws(said(text)) else ""
+        known = [each for each in self._found if former and each.source.lines == former]
+        if known:  # that was all of it, or its last part
+            self._found.remove(known[-1])
         for each in heard:
             changed = any(_is_about(mark, each.text) for mark in marks)
             alone = same(each.text, turn.text)
-            self._found.append(replace(each, at=turn.at, changed=changed, alone=alone))
+            sure = former and known and known[-1].tier is Certainty.SURE
+            tier = Certainty.SURE if sure else each.tier
+            self._found.append(
+                replace(each, at=turn.at, changed=changed, alone=alone, withdraws=former, tier=tier)
+            )
+            former = ""
+        self._stated = source.lines if heard else ""
 
     def _from_file(self, turn: ToolUse) -> None:
         """Notes the agent writes down, when it is told to keep them in a file."""

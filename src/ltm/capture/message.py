@@ -408,7 +408,9 @@ _LEAD = re.compile(
     r"|by the way|oh|ah|hm+|ugh|please|pls|just|actually|seriously|thx|thanks|thank you|then|und"
     r"|aber"
     r"|pero|mais)\b(?:[\s,.:;!–—-]+|\Z)"
-    r"|(?:no(?:,? no)*|wait|right|sure|great|good|nice|cool|perfect|lovely|excellent|fantastic"
+    r"|(?:no(?:,? no)*|nein|nee?|nö|ja|doch|non|oui|s[ií]|n[ãa]o|sim|нет|да"
+    r"|(?:scratch|strike|scrap|forget) that|never ?mind|whatever|wait|right|sure|great|good|nice"
+    r"|cool|perfect|lovely|excellent|fantastic"
     r"|awesome|super|now|again|first(?:ly| of all)?|second(?:ly)?|third(?:ly)?|finally|last(?:ly)?"
     r"|one (?:more |last )?(?:thing|request|note|point)|another thing"
     r"|(?:is )?important(?: to know)?"
@@ -416,7 +418,8 @@ _LEAD = re.compile(
     r"|i(?: have|'ve)?(?: already)? told you(?: \w+)?|as i said"
     r"|like i said|listen|look|claude|very good|looks? good|got it|exactly|correct|true|agreed"
     r"|understood|makes sense|fine|done|better|works|it works|i see|alright|great work|well done"
-    r"|for the record|quick (?:thing|note|one)[\w ]{0,20}(?=[,:–—-])|[\w ]{0,30}\bso you know)"
+    r"|decision|entscheidung|décision|decisión|decisão|for the record"
+    r"|quick (?:thing|note|one)[\w ]{0,20}(?=[,:–—-])|[\w ]{0,30}\bso you know)"
     r"\s*(?:[,.:;!–—-]+\s*|\Z)"
     r"|(?:from now on|going forward|from here on(?: out)?|in (?:the )?future|next time|as a rule"
     r"|in general|generally|for (?:the )?future(?: reference)?|for the record|for reference"
@@ -428,7 +431,8 @@ _SYMBOLS = re.compile(r"\A[^\w\s\"'`(<\[$./~@#*¿¡-]+\s+")
 _TAIL = re.compile(
     r"(?:[\s,;–—-]*\b(?:please|pls|thanks|thank you|thx|btw|by the way|fyi|lol|in (?:the )?future"
     r"|from now on|going forward|next time|just so you know|so you know|please stick to that)"
-    r"|[,.;!–—-]+\s*(?:ok(?:ay)?|alright|right|got it|understood|cheers))[\s!.?]*\Z",
+    r"|[,.;!–—-]+\s*(?:ok(?:ay)?|alright|right|got it|understood|cheers)"
+    r"|\s(?:[:;=]-?[()DP]+|xD))[\s!.?]*\Z",
     re.IGNORECASE,
 )
 _REASON = re.compile(

@@ -148,6 +148,12 @@ def keep(
                 title=redacted(candidate.title),
                 reason=redacted(candidate.reason),
             )
+            given = _given_by(store, clean.source.session, heard)
+            former = given.get(clean.source._replace(lines=clean.withdraws))
+            if clean.withdraws and former:
+                # What takes the place of a memory is as sure as that was.
+                last = former[-1].memory.text
+                clean = replace(clean, replaces=last, tier=Certainty.SURE)
             if clean.tier is Certainty.LIKELY:
                 if clean.source.trust is not Trust.TOOL:
                     done.likely.append(clean)
@@ -158,7 +164,6 @@ def keep(
                 # Until a person confirms it, it touches nothing that is in force.
                 memory = memory._replace(status=Status.QUARANTINED)
                 rule = _add_only
-            given = _given_by(store, memory.source.session, heard)
             applied = None if _is_known(memory, given) else _settle(store, memory, clean, rule)
             if applied is None:
                 done.skipped += 1

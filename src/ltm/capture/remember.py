@@ -386,6 +386,13 @@ def note_likely(
     store: Store, candidates: Candidates, likely: Iterable[Candidate], now: datetime
 ) -> None:
     """Keep what a session likely taught, unless it says where the work stands or is known."""
+    likely = list(likely)
+    withdrawn = {(each.source.session, each.withdraws) for each in likely if each.withdraws}
+    if withdrawn:
+        waiting = candidates.waiting()
+        candidates.decide(
+            [each.id for each in waiting if (each.session, each.lines) in withdrawn], DROPPED
+        )
     lasting = [each for each in likely if not (each.fleeting or store.kinds[each.kind].single)]
     records = [
         CandidateRecord(

@@ -58,13 +58,24 @@ _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _LEANS = re.compile(
     r"(?:(?:and|but|so|or|because|otherwise|also) )*"
     r"(?:it|it's|its|they|they're|their|them|that|that's|thats|this|these|those|he|she|same|then)\b"
-    r"|(?:es|das (?:ist|war|hat|wird|muss|geht|gilt)|sie|deshalb|sonst|eso|esto|ça|c'est|elle"
+    r"|(?:i|we|you) (?:(?:do|did|would|could|should|have|was|were|are)(?:n['’]?t)?|am"
+    r"|can(?:not|['’]?t)?|won['’]?t)(?=\s*(?:[,.;:!–—]|\Z))"
+    r"|(?:(?:ist|war) (?:so|halt|eben|auch|schon|leider)"
+    r"|es|das (?:ist|war|hat|wird|muss|geht|gilt)|sie|deshalb|sonst|eso|esto|ça|c'est|elle"
     r"|isso|isto|ele|ela|questo|dat (?:is|moet)|to (?:jest|jest)|это|bu|それ|这|那)\b",
     re.IGNORECASE,
 )
 
 _LEANS_LATER = re.compile(r"\w+ (?:it(?!'s| is)|them)\b", re.IGNORECASE)
 """What is not named but in the words before: "keep it until Friday"."""
+_WITHDRAWS = re.compile(
+    r"\W*(?:(?:h+m+|no|nope|ok(?:ay)?|wait|actually|sorry|oh|ah|well|but|nein|ne|ach|nee|doch|non|não|нет)"
+    r"[\s,.!…:;–—-]+)*"
+    r"(?:(?:scratch|strike|scrap|forget|ignore) (?:that|this|what i (?:just )?said)"
+    r"|never ?mind(?: that)?(?=\s*[,.!:;–—-])|vergiss das|kommando zurück|oublie ça"
+    r"|olvida (?:eso|lo)|esquece isso|lascia stare|забудь(?: это)?|算了|やっぱり)",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +102,11 @@ class Setting:
 
 
 ANYWHERE = Setting()
+
+
+def withdraws(spoken: Sequence[Sentence]) -> bool:
+    """Whether a message takes back what its writer said in the one before."""
+    return any(_WITHDRAWS.match(each.text) for each in spoken[:2])
 
 
 def sentences_of(text: str, setting: Setting) -> Sequence[Sentence]:

@@ -137,6 +137,7 @@ _UNSEEN = (
 )
 # Compiled where one is needed: most texts have none of the characters these begin with.
 _TAG = r"<(?=\s*[/!?]|[^\W\d])"
+_CLOSED_TAG = r"‹([^‹<>\s]{1,40})>"
 _MARK = r"(?i)[\[【〔⟦](?=[\W_]{0,8}l[\W_]{0,3}t[\W_]{0,3}m)"
 _LINE_START = r"(?i)~(?=\w{1,12}:(?:low|med|high|crit))"
 _IMPORT = r"(?<!\w)@(?=\S)"
@@ -152,7 +153,7 @@ def harmless(text: str) -> str:
     lines = (" ".join(line.split()) for line in text.split("\n"))
     text = NEWLINE.join(line for line in lines if line)
     if "<" in text:
-        text = re.sub(_TAG, "‹", text)
+        text = re.sub(_CLOSED_TAG, r"‹\1›", re.sub(_TAG, "‹", text))
     if "[" in text or not is_plain:
         text = re.sub(_MARK, "(", text)
     return re.sub(_LINE_START, "∼", text) if "~" in text else text

@@ -35,6 +35,8 @@ _LINE, _STATE, _PLAN = 300, 700, 3_000
 _STATES = 3
 _ASKED, _FILES, _COMMITS, _FAILING = 8, 20, 10, 5
 _REQUEST = 120
+_LATEST = 2
+"""Messages of the user one of which is the last request."""
 _FEWEST = 3  # words from which a message asks for something
 _PLACE = re.compile(r"\A(?:cd \S+ (?:&&|;) )+")
 _MARKUP = re.compile(r"\*\*|__")
@@ -220,16 +222,18 @@ class Outliner:
         taught = [_letters(each.text) for each in found]
 
         requests = [
-            _in_a_line(sentences[:1])
-            for (_, sentences), own in zip(self._asked, asked, strict=True)
+            (place, _in_a_line(sentences[:1]))
+            for place, ((_, sentences), own) in enumerate(zip(self._asked, asked, strict=True))
             if len(sentences[0]) <= _REQUEST
             and not sentences[0].endswith((":", "："))
             and is_own(sentences[0])
             and own[:1] == list(sentences[:1])
             and not any(each in _letters(sentences[0]) for each in taught if each)
         ]
-        for label, text in zip(
-            ("Asked", "Last asked"), dict.fromkeys([*requests[:1], *requests[-1:]]), strict=False
+        # What was asked long before the end is not where the session stopped.
+        latest = [each for each in requests[1:] if each[0] >= len(self._asked) - _LATEST][-1:]
+        for label, (_, text) in zip(
+            ("Asked", "Last asked"), (*requests[:1], *latest), strict=False
         ):
             yield f"{label}: {text}"
         failing = [f"`{each}`" for each, _ in self._still_failing() if is_own(each, _ADDRESS)]
