@@ -24,6 +24,8 @@ _PASTED = re.compile(
     r"|(?:error|warning|warn|info|debug|fatal(?: error)?|note)(?:\[\w+\])?: ?\S+[:(]"
     r"|(?:error|warning|warn|fatal|E) {2,}|WARN\[|(?-i:(?:ERROR|FATAL|INFO|WARN|DEBUG)\b)"
     r"|(?-i:[A-Z])\w*(?:Error|Exception)\b|\w+(?:\.\w+)+(?:Error|Exception)\b"
+    r"|(?-i:SELECT (?:.* FROM |[\w.*()\"]+(?:, ?[\w.*()\" ]+)*\Z)|UPDATE \S+ SET "
+    r"|DELETE FROM \S+ WHERE |INSERT INTO \S+ ?(?:\(|VALUES))|\{ ?\"|\[ ?[{\"]"
     r"|\S+:\d+:\d+|npm (?:ERR|error)|\(\w+\) |[-+*=_]{5,}|\d+ \| |[\w-]+\s+\| )",
     re.IGNORECASE,
 )
@@ -421,6 +423,7 @@ _LEAD = re.compile(
     r"|decision|entscheidung|décision|decisión|decisão|for the record"
     r"|quick (?:thing|note|one)[\w ]{0,20}(?=[,:–—-])|[\w ]{0,30}\bso you know)"
     r"\s*(?:[,.:;!–—-]+\s*|\Z)"
+    r"|(?:不对|不是|不用|好的?|对|嗯|いや|いえ|はい|아니요?|네)[，,、。！!]\s*"
     r"|(?:from now on|going forward|from here on(?: out)?|in (?:the )?future|next time|as a rule"
     r"|in general|generally|for (?:the )?future(?: reference)?|for the record|for reference"
     r"|for next time|for later)[\s,:–—-]+)+",
@@ -457,6 +460,8 @@ def tidy(sentence: str) -> str:
     "ok so from now on, always use pnpm please" becomes "Always use pnpm."
     """
     text, former = " ".join(sentence.split()), ""
+    if text.startswith("(") and text.endswith(")") and text.count("(") == 1:
+        text = text[1:-1]
     while former != text:
         former, text = text, _LEAD.sub("", _SYMBOLS.sub("", text))
         text = _TAIL.sub("", text).strip(" ,;:–—-").rstrip("!.")
@@ -478,6 +483,10 @@ def with_reason(sentence: str) -> tuple[str, str]:
 
 
 def joined(*sentences: str) -> str:
-    """Sentences one after the other, each with its stop."""
-    ended = (each if each[-1] in ".!?…。！？" else f"{each}." for each in sentences if each)
+    """Sentences one after the other, each with the stop of its script."""
+    ended = (
+        each if each[-1] in ".!?…。！？" else each + ("。" if ord(each[-1]) >= _UNSPACED else ".")
+        for each in sentences
+        if each
+    )
     return " ".join(ended)
