@@ -15,7 +15,6 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
-from ltm.capture import promotion as preferences
 from ltm.capture.decide import Candidate
 from ltm.capture.model_extract import Asked, ask_about
 from ltm.capture.model_extract import candidates_in as read_answer
@@ -26,6 +25,7 @@ from ltm.decisions import Add, Applied, Contradict, Decision, Reinforce, Superse
 from ltm.errors import LtmError, ModelFailed
 from ltm.files.atomic import make_folder
 from ltm.files.lock import Lock
+from ltm.friction import promotion as preferences
 from ltm.kinds import Kinds
 from ltm.llm.model import Model, open_model
 from ltm.model import Filter, Source, Status, Stored, Trust, iso

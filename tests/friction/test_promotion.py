@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ltm.capture import promotion as preferences
-from ltm.capture.promotion import PreferenceChange, Reword, wordings
 from ltm.decisions import Forget
+from ltm.friction import promotion as preferences
+from ltm.friction.promotion import PreferenceChange, Reword, wordings
 from ltm.kinds import Kinds
 from ltm.model import Filter, Memory, Phase, Status, iso
 from ltm.state.corrections import Conversation, Ledger, RuleEvidence, opened
