@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ltm.capture.remember import MAX_TEXT, RememberRequest, remember
+from ltm.capture.remember import RememberRequest, remember
 from ltm.errors import LtmError, NotFound, Refused, WrongUsage
 from ltm.model import Filter, Impact, Scope, Status
 from ltm.store.file_store import FileStore
+from ltm.store.revision import MAX_TEXT
 from tests.stores import file_store
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from ltm.capture.remember import RememberRequest, changes_of, remember, revise
+from ltm.capture.remember import RememberRequest, remember
 from ltm.decisions import Contradict, Forget
 from ltm.http.address import address_of, allowed_names, bind
 from ltm.http.connection import run_web
@@ -25,6 +25,7 @@ from ltm.model import Filter, Memory, Source, Status, Trust, now
 from ltm.notes.stash import Stashes
 from ltm.state.candidates import CandidateRecord, Candidates
 from ltm.store.project import OpenProject
+from ltm.store.revision import changes_of, revise
 from ltm.team.replica import open_replica
 from ltm.team.teams import add, note, team_named
 from ltm.web.app import application

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from ltm.capture.remember import RememberRequest, changes_of, remember, revise
+from ltm.capture.remember import RememberRequest, remember
 from ltm.model import Filter, Phase, Status, now
 from ltm.state.candidates import Candidates
+from ltm.store.revision import changes_of, revise
 from ltm.upkeep import plan
 from ltm.vault import codec
 from ltm.web.app import ACTS

@@ -17,13 +17,13 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Dialog, Page, Request, expect
 
-from ltm.capture.remember import revise
 from ltm.decisions import Add
 from ltm.history.db import Passages
 from ltm.history.passage import Header, Passage
 from ltm.model import Source, Status, Trust, iso, new_id, now
 from ltm.notes.stash import Stashes
 from ltm.state.candidates import CandidateRecord, Candidates
+from ltm.store.revision import revise
 from ltm.team.outbox import Outbox
 from ltm.team.teams import add
 from ltm.text.sentences import summary_of

@@ -1,22 +1,19 @@
-"""Keep what a person or an agent asks to remember or corrects, and candidates they confirm.
+"""Keep what a person or an agent asks to remember, and candidates they confirm.
 
-This is the flow behind `ltm remember` and `store_memory`, `ltm edit` and `update_memory`, and
-`ltm review` and `review_candidates`.
+This is the flow behind `ltm remember` and `store_memory`, and `ltm review` and `review_candidates`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any
 
 from ltm.capture.decide import Candidate, Choice, Outcome, decide, moment_of, replacing, settle
 from ltm.capture.provenance import Evidence
-from ltm.decisions import TEXT, Add, Applied, Revise, Supersede
-from ltm.errors import Refused, WrongUsage
-from ltm.kinds import Kinds
+from ltm.decisions import Add, Applied
+from ltm.errors import WrongUsage
 from ltm.model import (
     Filter,
     Impact,
@@ -30,20 +27,17 @@ from ltm.model import (
     new_id,
     now,
 )
-from ltm.redact.redact import redact_fields, without_marks
+from ltm.redact.redact import without_marks
 from ltm.state.candidates import DROPPED, KEPT, CandidateRecord, Candidates
+from ltm.store.revision import check_length, distinct_tags, without_secrets
 from ltm.store.store import Store
 from ltm.text.display import one_line
 from ltm.text.infer import infer
 from ltm.text.sameness import holds, key, same
-from ltm.text.sentences import shortened, summary_of, title_of
+from ltm.text.sentences import summary_of, title_of
 
-MAX_TEXT = 200_000
 _WANTED = Filter(statuses=(Status.ACTIVE, Status.QUARANTINED))
 _PEERS = 30
-_REDACTED = (*TEXT, "reason", "tags")
-_SHOWN = ("kind", "impact", "scope", "tags", "pinned", "reason", "state", "status", "phase")
-_LONGEST = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,14 +159,14 @@ def draft(
     """The memory a wish describes, what had to be inferred for it, and which secrets it lost."""
     if not wish.text.strip():
         raise WrongUsage("there is nothing to remember", hint='try: ltm remember "some text"')
-    _check_length(wish.text)
+    check_length(wish.text)
     texts = {
         "text": wish.text,
         "title": wish.title,
         "reason": wish.reason,
         "tags": tuple(wish.tags),
     }
-    fields, secrets = _without_secrets(texts, "text")
+    fields, secrets = without_secrets(texts, "text")
     wish = replace(wish, **fields)
     text = wish.text.strip("\n").rstrip()
     guess = infer(without_marks(text), store.kinds, title=without_marks(wish.title or ""))
@@ -199,7 +193,7 @@ def draft(
         updated=at,
         confirmed=at,
         scope=choice(Scope, wish.scope) if wish.scope else guess.scope,
-        tags=_distinct_tags(wish.tags) or (guess.tags if wish.auto_tag else ()),
+        tags=distinct_tags(wish.tags) or (guess.tags if wish.auto_tag else ()),
         impact=choice(Impact, wish.impact) if wish.impact else guess.impact,
         pinned=wish.pinned,
         difficulty=difficulty,
@@ -208,173 +202,6 @@ def draft(
         source=wish.source,
     )
     return memory, said, secrets
-
-
-@dataclass(frozen=True, slots=True)
-class Revision:
-    """A memory before and after it was corrected."""
-
-    before: Stored
-    after: Stored
-    redacted: tuple[str, ...] = ()
-    """The kinds of secrets that were in what was given, and are in no file."""
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether the file is as it was."""
-        return self.after.etag == self.before.etag
-
-    @property
-    def former_version(self) -> int:
-        """The version under which the former text is kept; 0 when the text is as it was."""
-        before, after = self.before.memory, self.after.memory
-        same = all(getattr(before, name) == getattr(after, name) for name in TEXT)
-        return 0 if same else before.version
-
-    @property
-    def differences(self) -> tuple[str, ...]:
-        """A line for each thing that changed, as `title: old → new`."""
-        before, after = self.before.memory, self.after.memory
-        lines = [_difference("title", before.title, after.title)]
-        if after.content != before.content:
-            lines.append("text: changed")
-        elif after.summary != before.summary:
-            lines.append(_difference("summary", before.summary, after.summary))
-        for name in _SHOWN:
-            lines.append(_difference(name, getattr(before, name), getattr(after, name)))
-        lines.append(_difference("said by", before.source.trust, after.source.trust))
-        return tuple(filter(None, lines))
-
-
-def revise(
-    store: Store, stored: Stored, changes: Mapping[str, Any], *, edited: bytes = b""
-) -> Revision:
-    """Change fields of a memory; `edited` is its file as a person left it in an editor."""
-    check_status(stored.memory)
-    clean, kinds = _clean(changes)
-    # What was typed around the fields may hold the secret too, so the file is written again.
-    decision = Revise(stored.memory.id, clean, stored.etag, b"" if kinds else edited)
-    return Revision(stored, store.apply(decision).stored, kinds)
-
-
-def in_scope(store: Store, stored: Stored, scope: Scope) -> Stored:
-    """A memory's successor in another scope; it is kept in the vault it leaves, and marked.
-
-    A file that others may have edited is never taken out of a repository.
-    """
-    at, former = now(), stored.memory
-    newer = former._replace(
-        id=new_id(at),
-        scope=scope,
-        updated=at,
-        previous="",
-        conflicts=(),
-        signature="",
-        shown_signature="",
-    )
-    return store.apply(Supersede((former.id,), newer, expected=stored.etag)).stored
-
-
-def approve(store: Store, stored: Stored) -> Stored:
-    """Put a memory in force that waits for approval."""
-    change = {"status": Status.ACTIVE}
-    return store.apply(Revise(stored.memory.id, change, expected=stored.etag)).stored
-
-
-def check_waits(stored: Stored) -> None:
-    """Refuse a memory that does not wait for approval, or is not the user's to approve yet."""
-    if not stored.trusted:
-        raise Refused(
-            f"{stored.memory.id} came with this repository, which is not trusted yet",
-            path=stored.path,
-            hint="look at them with 'ltm list', then type: ltm trust",
-        )
-    if stored.memory.status is not Status.QUARANTINED:
-        raise Refused(
-            f"{stored.memory.id} does not wait for approval: it is {stored.memory.status}"
-        )
-
-
-def check_status(memory: Memory) -> None:
-    """Refuse a memory that has no text to correct."""
-    if memory.status is Status.FORGOTTEN:
-        raise Refused(f"{memory.id} was forgotten", hint="restore it first, then change it")
-
-
-def changes_of(memory: Memory, given: Mapping[str, Any], kinds: Kinds) -> dict[str, Any]:
-    """The fields that were given in words, as values; a clear error for one that is not valid."""
-    changes: dict[str, Any] = dict(given)
-    if "title" in given:
-        changes["title"] = one_line(given["title"])
-        if not changes["title"]:
-            raise WrongUsage("a title cannot be empty", hint="give it a few words, or leave it out")
-    if "content" in given:
-        _check_length(given["content"])
-        changes["content"] = given["content"].strip("\n").rstrip()
-        if not changes["content"]:
-            raise WrongUsage("a text cannot be empty", hint="to be rid of the memory, forget it")
-    if "impact" in given:
-        changes["impact"] = choice(Impact, given["impact"])
-    if "tags" in given:
-        changes["tags"] = _distinct_tags(given["tags"])
-    if "kind" in given:
-        kind = kinds.parse(given["kind"])
-        changes["kind"] = kind.name
-        if memory.state not in kind.states:
-            changes.setdefault("state", kind.first_state)
-    if given.get("state"):
-        kind = kinds[changes.get("kind", memory.kind)]
-        changes["state"] = kind.parse_state(given["state"])
-    return changes
-
-
-def _check_length(text: str) -> None:
-    """Refuse a text that is too long for a memory."""
-    if len(text) > MAX_TEXT:
-        raise Refused(
-            f"the text has {len(text):,} characters; a memory holds at most {MAX_TEXT:,}",
-            hint="keep the point, and say in which file the rest is",
-        )
-
-
-def _without_secrets(given: Mapping[str, Any], text: str) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """Fields with every secret and private passage redacted, and the kinds of what was there.
-
-    Refused when nothing else was in the field named `text`.
-    """
-    fields, kinds = redact_fields(given)
-    if kinds and text in fields and not without_marks(fields[text]).strip():
-        raise Refused(
-            f"there is nothing in the text but what is not kept ({', '.join(kinds)})",
-            hint="say what it is for and where it is kept, without the secret itself",
-        )
-    return fields, kinds
-
-
-def _distinct_tags(tags: Sequence[str]) -> tuple[str, ...]:
-    """The tags as they were typed, each once, on one line."""
-    return tuple(dict.fromkeys(clean for tag in tags if (clean := one_line(tag).strip(" ,"))))
-
-
-def _clean(changes: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The changes with every secret in their texts redacted, and the kinds of what was there."""
-    texts = {name: changes[name] for name in _REDACTED if name in changes}
-    clean, kinds = _without_secrets(texts, "content")
-    for name, make in (("title", title_of), ("summary", summary_of)):
-        if kinds and "content" in texts and texts.get(name) == make(texts["content"]):
-            clean[name] = make(clean["content"])  # so that it still follows from the text
-    return {**changes, **clean}, kinds
-
-
-def _difference(name: str, before: Any, after: Any) -> str:
-    return "" if before == after else f"{name}: {_shown(before)} → {_shown(after)}"
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    words = ", ".join(value) if isinstance(value, tuple) else str(value)
-    return shortened(one_line(words), _LONGEST) or "none"
 
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"

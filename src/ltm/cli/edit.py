@@ -13,7 +13,6 @@ from typing import Any
 
 import click
 
-from ltm.capture.remember import Revision, changes_of, check_status, in_scope, revise
 from ltm.cli import output
 from ltm.cli.command import KINDS, Work, command
 from ltm.decisions import Settle
@@ -21,6 +20,7 @@ from ltm.errors import BadFile, LtmError, Refused, WrongUsage
 from ltm.inject.session_start import disputes_in
 from ltm.model import Memory, Scope, Stored, choice
 from ltm.project.home import scratch_folder
+from ltm.store.revision import Revision, changes_of, check_status, in_scope, revise
 from ltm.text.display import counted, one_line
 from ltm.vault import codec, frontmatter
 

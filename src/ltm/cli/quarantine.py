@@ -7,13 +7,13 @@ import shlex
 
 import click
 
-from ltm.capture.remember import approve, check_waits
 from ltm.cli import output
 from ltm.cli.command import Work, command
 from ltm.errors import NotFound, Refused, WrongUsage
 from ltm.model import Filter, Status, Stored
 from ltm.project import layout
 from ltm.project.identity import join
+from ltm.store.revision import approve, check_waits
 from ltm.store.trust import record_trust, waiting
 from ltm.team.teams import note, team_named
 from ltm.text.display import counted

@@ -17,14 +17,7 @@ from typing import Any
 
 from ltm.capture.decide import Outcome
 from ltm.capture.provenance import Evidence
-from ltm.capture.remember import (
-    RememberRequest,
-    changes_of,
-    drop_candidates,
-    keep_candidate,
-    remember,
-    revise,
-)
+from ltm.capture.remember import RememberRequest, drop_candidates, keep_candidate, remember
 from ltm.clients.environment import lack
 from ltm.config.config import problems_in
 from ltm.decisions import TEXT, Forget, Restore, Settle
@@ -40,6 +33,7 @@ from ltm.project.layout import Places
 from ltm.sessions import stats
 from ltm.state.candidates import CandidateRecord, Candidates, named
 from ltm.state.session_log import Session, SessionLog
+from ltm.store.revision import changes_of, revise
 from ltm.text.display import counted, one_line, visible
 from ltm.upkeep import plan
 from ltm.upkeep.consolidate import apply as merge

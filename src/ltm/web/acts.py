@@ -15,14 +15,9 @@ from ltm.capture.decide import Outcome
 from ltm.capture.remember import (
     RememberRequest,
     RememberResult,
-    approve,
-    changes_of,
-    check_waits,
     drop_candidates,
-    in_scope,
     keep_candidate,
     remember,
-    revise,
 )
 from ltm.config import config
 from ltm.decisions import Forget, Merge, Restore, Settle
@@ -33,6 +28,7 @@ from ltm.remote.contents import is_set_up
 from ltm.state.candidates import CandidateRecord, Candidates, named
 from ltm.state.corrections import opened
 from ltm.store.project import OpenProject
+from ltm.store.revision import approve, changes_of, check_waits, in_scope, revise
 from ltm.store.trust import record_trust
 from ltm.store.undo import noted, touched
 from ltm.team.outbox import Outbox
