@@ -58,7 +58,7 @@ def test_memory_md_and_stashes_move_in_as_facts_episodes_and_preferences(machine
     assert found["friction pipeline"].created == at("2026-01-28")
     seen = {m.content[:12]: m.observations for m in found.values() if m.kind == "preference"}
     assert seen == {"never add do": 12, "keep message": 5, "may prefer t": 2, "maybe click ": 1}
-    stash = found["lsp poc"]
+    stash = found["lsp-poc"]
     assert (stash.kind, stash.created) == ("episode", at("2026-02-02T10:30:00"))
     assert all(memory.impact is Impact.MEDIUM for memory in found.values())
     assert snapshot(root) == before

@@ -165,7 +165,11 @@ def decide(
     who says the very same lets it out. Every change of an older memory asks that it still is what
     the candidate was compared with.
     """
-    peers = [each for each in existing if each.memory.scope is candidate.scope]
+    peers = [
+        each
+        for each in existing
+        if each.memory.scope is candidate.scope and not only_tells_of(candidate, each.memory, kinds)
+    ]
     for each in peers:
         waits = each.memory.status is Status.QUARANTINED
         if waits and _vouches(candidate, each) and not apart:
@@ -293,6 +297,12 @@ def _former_states(candidate: Memory, peers: Sequence[Stored], kinds: Kinds) -> 
             or (candidate.source.tool and each.memory.source.tool == candidate.source.tool)
         )
     ]
+
+
+def only_tells_of(candidate: Memory, known: Memory, kinds: Kinds) -> bool:
+    """Whether a memory tells of the day on which the candidate was said, as an episode does: it is
+    out of sight after some newer ones, so it does not keep what it quotes."""
+    return bool(kinds[known.kind].newest) and known.kind != candidate.kind
 
 
 def has_moved(candidate: Memory, known: Memory, kinds: Kinds) -> bool:

@@ -20,6 +20,7 @@ from ltm.capture.decide import (
     decide,
     decide_warily,
     has_moved,
+    only_tells_of,
     settle,
 )
 from ltm.capture.extract import Listener
@@ -321,6 +322,8 @@ def is_known_since(store: Store, candidate: Memory) -> bool:
         memory = each.stored.memory
         moved = memory.status is Status.ACTIVE and has_moved(candidate, memory, store.kinds)
         if moved or memory.confirmed < candidate.created:
+            continue
+        if only_tells_of(candidate, memory, store.kinds):
             continue
         # A tombstone has only its title left to be known by.
         if holds(memory.text or memory.title, candidate.text) or (

@@ -86,13 +86,20 @@ def _said_by_tool(data: str, words: Sequence[str]) -> int | None:
         return None
     from ltm.clients.environment import FAILED, state
     from ltm.mcp.call import tool_result
+    from ltm.project.installation import of_plugin
 
     result = tool_result(TOOLS[words[0]], {}, os.getcwd())
     sys.stdout.write(f"{result['content'][0]['text']}\n")
+    if words[0] == "status" and (typed := of_plugin()):
+        sys.stdout.write(f"command: {typed} (type it where it says ltm)\n")
     sys.stdout.flush()
-    how = state(data) if data else {}
-    why = str(how.get("message")) if how.get("state") == FAILED else "they are being installed"
-    sys.stderr.write(f"ltm: in short, without the packages of the ltm commands: {why}\n")
+    why = "the packages of its commands come with the next session"
+    if data:
+        how = state(data)
+        why = "the packages of its commands are being installed"
+        if how.get("state") == FAILED:
+            why = str(how.get("message"))
+    sys.stderr.write(f"ltm: this is the short form: {why}\n")
     return int(result["isError"])
 
 

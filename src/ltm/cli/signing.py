@@ -37,8 +37,14 @@ def keygen_command(work: Work, agent: str) -> None:
     if work.as_json:
         output.emit({"path": path, "key": key.id})
         return
-    output.say(f"Memories are signed from now on, with the key {key.id} in {path}")
-    output.note("Sign existing ones with: ltm sign")
+    whose = f"Memories of the agent {agent}" if agent else "Memories"
+    output.say(f"{whose} are signed from now on, with the key {key.id} in {path}")
+    if agent and agent != work.places.agent:
+        output.note(
+            f"You are the agent {work.places.agent} here; for a key of your own: ltm keygen"
+        )
+    else:
+        output.note("Sign existing ones with: ltm sign")
 
 
 @command("sign")

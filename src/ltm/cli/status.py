@@ -129,10 +129,13 @@ def overview() -> None:
     with Work() as work:
         value = figures(work)
         to_do = _to_do(value)
+        offered: dict[str, list[str]] = {}
+        for each in value["foreign"]:
+            if each["new"]:
+                offered.setdefault(each["remedy"], []).append(each["path"])
         to_do += [
-            (f"memories of another tool in {each['path']}", each["remedy"])
-            for each in value["foreign"]
-            if each["new"]
+            (f"memories of another tool in {' and '.join(paths)}", remedy)
+            for remedy, paths in offered.items()
         ]
         entered = is_entered(work.places)
     active, name = value["active"], value["project"]["name"]

@@ -16,7 +16,7 @@ from ltm.files.block import TARGETS, find_block, place_block
 from ltm.inject.memory_md import Published, block, give_back, write_views
 from ltm.model import now
 from ltm.store.open import vaults_of
-from ltm.store.other_tools import answer, foreign
+from ltm.store.other_tools import answer, as_answered, foreign
 
 
 @command("sync")
@@ -44,10 +44,7 @@ def sync_command(
         raise WrongUsage("--take-over and --give-back are opposites", hint="give one of them")
     theirs = {each.path: each for each in foreign(work.places)}
     done = _give_back(work) if give_back else write(work, take_over=take_over)
-    problems = [
-        theirs[each.path].problem if each.path in theirs and not each.ill else each
-        for each in done.problems
-    ]
+    problems = as_answered(work.places, done.problems)
     if work.as_json:
         output.emit(
             {

@@ -170,8 +170,8 @@ def _all(work: Work, dry_run: bool, yes: bool) -> Sequence[Mass]:
         output.say(f"wrote {path}")
     if done.written and not has_markers(work):
         output.note("To keep the most important in CLAUDE.md too, type: ltm sync --claude-md")
-    for path, message in done.problems:
-        output.note(f"problem: {path}: {message}")
+    for problem in done.problems:
+        output.note(output.problem(problem))
     if done.model:
         output.note(f"The model did not help: {done.model}")
     if done.is_empty and not done.held:
@@ -190,7 +190,7 @@ def _record(done: Reflected) -> dict[str, object]:
         "actions": [step.as_record() for step in done.merged],
         "held": [mass.as_record() for mass in done.held],
         "written": list(done.written),
-        "problems": [{"path": path, "message": message} for path, message in done.problems],
+        "problems": [{"path": each.path, "message": each.message} for each in done.problems],
         "llm_error": done.model,
     }
 

@@ -141,6 +141,12 @@ def foreign(places: Places) -> list[Foreign]:
     return [each._replace(answer=str(answers.get(each.path, ""))) for each in found]
 
 
+def as_answered(places: "Places", problems: Iterable[Problem]) -> list[Problem]:
+    """Problems of files, those of other tools with what a person did about them already."""
+    theirs = {each.path: each.problem for each in foreign(places)}
+    return [each if each.ill else theirs.get(each.path, each) for each in problems]
+
+
 def answer(home: str, found: Iterable[Foreign], *, ignored: bool = False) -> None:
     """Keep that these were imported as they are now, or that they are to be left alone."""
     from ltm.files.atomic import make_folder, write_file

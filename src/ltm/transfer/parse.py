@@ -102,6 +102,17 @@ class Section:
                 found[-1][1].append(text.rstrip())
         return [(number, "\n".join(said)) for number, said in found]
 
+    def without_bullets(self) -> str:
+        """The text less these items."""
+        left: list[str] = []
+        listed = False
+        for text in self.body:
+            continues = listed and text.startswith((" ", "\t")) and text.strip()
+            listed = bool(_BULLET.match(text) or continues)
+            if not listed:
+                left.append(text)
+        return "\n".join(left).strip("\n")
+
 
 def front(text: str) -> Front:
     """A note taken apart. What is not valid YAML is read line by line, and the flaw is told."""

@@ -25,7 +25,8 @@ def path_in(home: str, agent: str = "") -> str:
 
 
 def load(home: str, agent: str = "") -> Key | None:
-    """The key an agent signs with, which knows all others of the home; None when there is none.
+    """The key an agent signs with, which knows all others of the home; None when there is none
+    for this agent: the key of another does not make it sign.
 
     One that cannot be used vouches for nothing.
     """
@@ -34,14 +35,14 @@ def load(home: str, agent: str = "") -> Key | None:
     except OSError:
         return None
     names = [name for name in names if name == KEY_FILE or name.startswith(f"{KEY_FILE}-")]
-    if not names:
-        return None
     own = os.path.basename(path_in(home, agent))
     own = own if own in names else KEY_FILE
+    if own not in names:
+        return None
     from ltm.vault.signing import Key
 
     others = tuple(_read(os.path.join(home, name)) for name in names if name != own)
-    key = _read(os.path.join(home, own)) if own in names else Key()
+    key = _read(os.path.join(home, own))
     return Key(key.secret, key.id, others)
 
 

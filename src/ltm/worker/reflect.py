@@ -8,6 +8,7 @@ work in a project at a time; so one that is killed can simply be started again.
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -28,7 +29,7 @@ from ltm.files.lock import Lock
 from ltm.friction import promotion as preferences
 from ltm.kinds import Kinds
 from ltm.llm.model import Model, open_model
-from ltm.model import Filter, Source, Status, Stored, Trust, iso
+from ltm.model import Filter, Problem, Source, Status, Stored, Trust, iso
 from ltm.notes.markdown import episode, moment, preference_in_words, prose, read, taught
 from ltm.notes.stash import Stash, Stashes
 from ltm.policy import Mass
@@ -41,6 +42,7 @@ from ltm.state import corrections
 from ltm.state.candidates import Candidates
 from ltm.state.model_log import ModelLog
 from ltm.state.session_log import SessionLog
+from ltm.store.other_tools import as_answered
 from ltm.store.project import OpenProject
 from ltm.store.share import CameAlong
 from ltm.store.store import Store
@@ -57,6 +59,7 @@ Tell = Callable[[int], object]
 """Called after each part with how many there are, for a progress bar."""
 
 _Answer = TypeVar("_Answer")
+_DAY = re.compile(r"20\d\d-\d\d-\d\d")
 _SESSIONS = 200
 _NEAR = 20
 
@@ -75,7 +78,7 @@ class Reflected:
     held: tuple[Mass, ...] = ()
     """What was too much at once without consent."""
     written: tuple[str, ...] = ()
-    problems: list[tuple[str, str]] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
     model: str = ""
     """Why the model did not help; '' when it did, or none is switched on."""
 
@@ -106,7 +109,7 @@ def reflect(
         ai = _Asking(open_model(project.config, places.home, models, environ))
         stashes = Stashes(places.project.root, places.private)
         waiting = [each for each in stashes.every() if not each.processed]
-        done.problems += stashes.problems
+        done.problems += [Problem(path, why) for path, why in stashes.problems]
         behind = list(_sessions_behind(log, waiting))
         for path, session, started in behind if not dry_run else ():
             begin(log, path, session, places.project.id, places.project.root, started)
@@ -139,7 +142,7 @@ def reflect(
             tell(parts)
             views = write_project_views(project, now)
             done.written = views.written
-            done.problems += [(each.path, each.message) for each in views.problems]
+            done.problems += as_answered(places, views.problems)
         tell(parts)
         done.model = ai.trouble
     return done
@@ -276,6 +279,9 @@ def candidates_in(
 
 
 def _written(stash: Stash) -> str:
+    """When a stash was written that does not say so: the day in its name, or its file's time."""
+    if found := _DAY.search(stash.name):
+        return found[0]
     at = modified(stash.path)
     return iso(at) if at is not None else ""
 
@@ -302,7 +308,7 @@ def _count(
             if not dry_run:
                 done.preferences = preferences.apply(store, book, project, done.preferences, now)
     except (sqlite3.Error, LtmError) as error:
-        done.problems.append((os.path.join(places.home, corrections.FILE), str(error)))
+        done.problems.append(Problem(os.path.join(places.home, corrections.FILE), str(error)))
 
 
 class _Asking:

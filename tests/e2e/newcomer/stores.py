@@ -48,6 +48,13 @@ We chose to show only count and risk when the LSP works, because the fallback ca
 Always run pytest with -x in this repo.
 """
 
+UNDATED = """\
+# Symbols
+
+## Decisions
+- Cache the symbol table for one hour, because a cold start takes 9 s
+"""
+
 REVIEW = """\
 # Antigen Candidates for Review
 
@@ -72,6 +79,24 @@ Run the whole test file before saying that a fix works.
 """
 
 
+NOTE = """\
+# Session 2026-01-09_0900
+
+## Summary
+Mended the parser.
+
+## Decisions
+- [Decision 1]: [Reason]
+
+## Patterns
+- [Pattern discovered]
+
+## Issues
+- No state given: resolved
+- The parser loses the BOM: resolved
+"""
+
+
 def of_claude_ltm(home: Path, project: Path) -> Path:
     """Its folder in the project, and its plugin in the client's settings."""
     claude_ltm(project)
@@ -88,6 +113,7 @@ def of_liteagents(home: Path, project: Path) -> Path:
     write(project / ".claude" / "memory" / ".processed", ".claude/stash/headless.md\n")
     write(project / ".claude" / "stash" / "headless.md", "# Headless\n\nWe decided to drop it.\n")
     write(project / ".claude" / "stash" / "lsp-poc-complete.md", STASH)
+    write(project / ".claude" / "stash" / "2026-02-11-symbols.md", UNDATED)
     write(project / ".aurora" / "friction" / "antigen_review.md", REVIEW)
     return project / ".claude" / "memory" / "MEMORY.md"
 
@@ -131,8 +157,13 @@ def of_memory_keeper(home: Path, project: Path) -> Path:
     """Its facts, summary and notes, an option, and its plugin."""
     folder = memory_keeper(project)
     write(folder / "config.json", {"saveInterval": 12})
-    note = "# Session 2026-01-09_0900\n\n## Decisions\n- [Decision 1]: [Reason]\n\n## Issues\n"
-    write(folder / "sessions" / "2026-01-09_0900.md", f"{note}- No state given: resolved\n")
+    facts = json.loads((folder / "facts.json").read_text())
+    lost = {"id": "i002", "date": "2026-01-08", "content": "The parser loses the BOM"}
+    facts["issues"].append({**lost, "status": "open", "files": ["src/parse.js"]})
+    write(folder / "facts.json", facts)
+    write(folder / "sessions" / "2026-01-09_0900.md", NOTE)
+    rolled = (folder / "memory.md").read_text()
+    write(folder / "memory.md", f"{rolled}\n## 2026-01-09_0900\nMended the parser.\n")
     plugins = {"memory-keeper@memory-keeper-marketplace": True}
     write(home / ".claude" / "settings.json", {"enabledPlugins": plugins})
     return folder / "facts.json"

@@ -206,7 +206,7 @@ def test_001_a_stash_that_came_with_the_repository_waits(mover: Mover, tmp_path:
 def test_001_a_stash_that_was_processed_there_is_not_read_again(mover: Mover) -> None:
     ltm, _ = mover("liteagents")
     done = ltm.json("consolidate", "--all")
-    assert [each["name"] for each in done["stashes"]] == ["lsp-poc-complete"]
+    assert [each["name"] for each in done["stashes"]] == ["2026-02-11-symbols", "lsp-poc-complete"]
 
 
 def test_001_a_stash_is_one_episode_though_it_was_imported_before(mover: Mover) -> None:
@@ -214,6 +214,22 @@ def test_001_a_stash_is_one_episode_though_it_was_imported_before(mover: Mover) 
     ltm.ok("consolidate", "--all")
     episodes = [each for each in listed(ltm, "--kind", "episode") if "lsp" in each["title"]]
     assert len([each for each in episodes if "hook" not in each["title"]]) == 1
+
+
+def test_001_an_import_before_it_keeps_nothing_of_a_stash_from_becoming_a_memory(
+    mover: Mover,
+) -> None:
+    ltm = moved_in(mover, "liteagents")
+    ltm.ok("consolidate", "--all")
+    found = {each["title"][:21]: each for each in listed(ltm)}
+    assert found["Cache the symbol tabl"]["created"][:10] == "2026-02-11", "as its name says"
+    assert found["Always run pytest wit"]["kind"] == "preference"
+
+
+def test_001_what_was_only_a_guess_is_told_as_one(mover: Mover) -> None:
+    told = moved_in(mover, "liteagents").ok("inject")
+    assert "?| possible preference for click" in told
+    assert "~PREF:MED| never add docstrings" in told
 
 
 def test_001_what_was_written_into_a_review_is_a_preference(mover: Mover) -> None:
@@ -336,6 +352,15 @@ def test_002_an_agent_signs_with_a_key_of_its_own(mover: Mover) -> None:
     ltm.ok("verify")
     path.write_text(path.read_text().replace("names", "colours"))
     assert ltm.run("verify").returncode == 1
+
+
+def test_002_the_key_of_one_agent_leaves_the_others_as_they_were(mover: Mover) -> None:
+    ltm = moved_in(mover, "anima")
+    told = ltm.ok("inject")
+    assert "for a key of your own: ltm keygen" in ltm.run("keygen", "Anima").stderr
+    assert ltm.ok("inject") == told
+    assert "there is no key yet" in ltm.run("sign-memories").stderr
+    assert "signing.key" not in ltm.run("doctor").stdout
 
 
 def test_002_its_config_is_taken_over_without_its_key(mover: Mover) -> None:
@@ -502,6 +527,16 @@ def test_004_an_import_follows_an_issue_and_skips_placeholders(mover: Mover) -> 
     states = {each["title"]: each["state"] for each in listed(ltm, "--kind", "issue")}
     assert states["No state given"] == "resolved"
     assert not any("Decision 1" in title for title in titles(ltm, "--kind", "decision"))
+
+
+def test_004_what_a_note_its_facts_and_the_summary_say_is_told_once(mover: Mover) -> None:
+    ltm = moved_in(mover, "memory-keeper")
+    told = ltm.ok("inject")
+    assert told.count("Mended the parser") == 1
+    issues = [each for each in listed(ltm, "--kind", "issue") if "BOM" in each["title"]]
+    assert [each["state"] for each in issues] == ["resolved"]
+    for mark in ("[Decision 1]", "[Pattern discovered]", "## "):
+        assert mark not in told
 
 
 def test_004_many_memories_are_forgotten_at_once_and_come_back(mover: Mover) -> None:

@@ -35,6 +35,9 @@ _LISTS = {"decisions", "patterns", "issues"}
 _SESSION = re.compile(r"\d{4}-\d{2}-\d{2}_\d{4}")
 _PAGES = {"architecture": "architecture", "conventions": "pattern", "project": "fact"}
 _STATE = re.compile(r"\s*[:–—-]\s*\(?(open|resolved)\)?\s*\Z", re.IGNORECASE)
+_BULLET, _NOTE, _ROLLED = "a bullet", "a session note", "memory.md"
+"""Where an item that is in no list of facts comes from."""
+_FILES = "\n\nFiles: "
 
 
 def finds(origin: Origin) -> bool:
@@ -43,16 +46,29 @@ def finds(origin: Origin) -> bool:
 
 
 def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
-    """Facts first, so that session notes add only what they have beyond them.
+    """What was noted, each thing once: facts come from the lists of session notes, and the rolling
+    file from their summaries.
 
     An issue that a later note calls resolved is resolved.
     """
     found = list(_read(origin, kinds))
     said = sorted((each for each in found if each.state), key=lambda each: str(each.created))
-    last = {" ".join(each.text.split()): each.state for each in said}
+    last = {_claim(each): each.state for each in said}
+    facts = {(kinds.parse(each.kind), _claim(each)) for each in found if each.word in _LISTS}
+    notes = {" ".join(each.summary.split()) for each in found if each.word == _NOTE}
     for each in found:
-        state = last.get(" ".join(each.text.split())) if kinds.parse(each.kind).states else None
+        kind = kinds.parse(each.kind)
+        if each.word == _BULLET and (kind, _claim(each)) in facts:
+            continue
+        if each.word == _ROLLED and _claim(each) in notes:
+            continue
+        state = last.get(_claim(each)) if kind.states else None
         yield replace(each, state=state) if state else each
+
+
+def _claim(item: Item) -> str:
+    """What an item says, however it is set, without the files that a fact may name."""
+    return " ".join(item.text.partition(_FILES)[0].split())
 
 
 def _read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
@@ -95,7 +111,7 @@ def _recorded(origin: Origin, path: str) -> Iterator[Item]:
             tags = (*listed(fact.get("concepts")), *listed([word] if word != "other" else []))
             state = text_of(fact.get("status")).strip().lower()
             yield Item(
-                text=content + (f"\n\nFiles: {', '.join(files)}" if files else ""),
+                text=content + (f"{_FILES}{', '.join(files)}" if files else ""),
                 path=path,
                 kind=name,
                 word=name,
@@ -108,7 +124,7 @@ def _recorded(origin: Origin, path: str) -> Iterator[Item]:
 
 
 def _session(origin: Origin, path: str, text: str, kinds: Kinds) -> Iterator[Item]:
-    """A session note: what its lists say, and the whole of it as an episode."""
+    """A session note: what its lists say, and the rest of it as an episode."""
     if not text.strip():
         return
     parts = sections(text)
@@ -120,6 +136,7 @@ def _session(origin: Origin, path: str, text: str, kinds: Kinds) -> Iterator[Ite
         if part.heading.lower() == "summary" and not is_placeholder(part.text)
     )
     kind, depth = "", 0
+    rest: list[str] = []
     for part in parts:
         named = kind_by_heading(part.heading, kinds) if part.heading.lower() in _LISTS else ""
         if named:
@@ -129,11 +146,17 @@ def _session(origin: Origin, path: str, text: str, kinds: Kinds) -> Iterator[Ite
         for line, said in part.bullets() if kind else ():
             if not is_placeholder(said):
                 yield _listed(said, kind, kinds, path, line, at)
+        left = (part.without_bullets() if kind else part.text).strip()
+        if left and not is_placeholder(left):
+            titled = part.level > 1 and part.heading.lower() != "summary"
+            rest.append(f"{'#' * part.level} {part.heading}\n\n{left}" if titled else left)
+    if not rest:
+        return
     yield Item(
-        text=text.strip(),
+        text="\n\n".join(rest),
         path=path,
         kind="episode",
-        word="a session note",
+        word=_NOTE,
         title=f"Session {heading.removeprefix('Session').strip() or at.date().isoformat()}",
         summary=next(iter(summaries), ""),
         legacy_id=f"session/{at:%Y-%m-%d_%H%M}",
@@ -152,7 +175,7 @@ def _listed(said: str, kind: str, kinds: Kinds, path: str, line: int, at: dateti
         path=path,
         line=line,
         kind=kind,
-        word="a bullet",
+        word=_BULLET,
         created=at,
         reason=reason,
         state=state[1].lower() if state else "",
@@ -174,7 +197,7 @@ def _rolled(origin: Origin, path: str) -> Iterator[Item]:
             path=path,
             line=part.line,
             kind="episode",
-            word="memory.md",
+            word=_ROLLED,
             title=part.heading,
             created=day(part.heading) or origin.modified(path),
         )

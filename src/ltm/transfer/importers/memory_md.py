@@ -20,7 +20,7 @@ from datetime import datetime
 from ltm.files.block import TARGETS, find_block, is_ours
 from ltm.kinds import Kinds
 from ltm.transfer.item import Item
-from ltm.transfer.parse import Section, at_end, day, front, kind_by_heading, name_of, sections
+from ltm.transfer.parse import Section, at_end, day, front, kind_by_heading, sections
 from ltm.transfer.source import Origin
 
 FILES = (
@@ -40,6 +40,8 @@ _REVIEWS = tuple(
 _INSTRUCTION = "inhibitory instruction"
 _SECTIONS = {"facts", "episodes", "preferences", "recent episodes", "antigens"}
 _TIERS = {"high": 5, "medium": 3, "low": 1}
+_SURE = {"low": 0.5}
+"""What is only a guess there is told as one."""
 _TIMES = re.compile(
     r"\([^()]*?(?<!\d)(\d{1,5})\s*(?:(/)\s*\d{1,5}|observations?|sessions?|obs|times|x)\b[^()]*\)\s*\Z"
 )
@@ -119,6 +121,7 @@ def sectioned(
                 kind=kind,
                 word="a bullet",
                 created=at,
+                confidence=_SURE.get(tier, 1.0) if tiered else 1.0,
                 observations=seen,
             )
 
@@ -161,10 +164,11 @@ def _stashed(origin: Origin, path: str) -> Iterator[Item]:
         path=path,
         kind="episode",
         word="a stash",
-        title=name_of(path),
+        title=os.path.basename(path).removesuffix(".md"),
         legacy_id=f"stash/{os.path.basename(path)}",
         created=day(note.text("timestamp", "date", "created"))
         or day(text[:2000])
+        or day(os.path.basename(path))
         or origin.modified(path),
     )
 
