@@ -434,7 +434,11 @@ def of_a_team(reader: Reader, line: str) -> None:
 
 FORMS: Sequence[tuple[str, str, Check]] = (
     (r"gh attestation ", "needs a published release", of_a_release),
-    (r"uv tool |pip install |python3 -m venv", "downloads packages; dev/test does it", is_extra),
+    (
+        r"uv tool |pip install |python3 -m venv",
+        "downloads packages: tests/e2e/newcomer does so, and CI before all tests",
+        is_extra,
+    ),
     (r"\./dev/", "it runs these tests", is_program),
     (r"claude plugin uninstall ", "another tool's, which is not here", is_of_another),
     (

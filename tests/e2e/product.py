@@ -26,10 +26,10 @@ SHIPPED = (".claude-plugin", "src", "LICENSE")
 MARK = "[LTM:"
 
 
-def ship(into: Path) -> Path:
-    """A copy of what a checkout ships, files that are not committed yet included."""
+def ship(into: Path, *more: str) -> Path:
+    """A copy of what a checkout ships, and of more; files that are not committed yet included."""
     listed = subprocess.run(
-        ["git", "ls-files", "-coz", "--exclude-standard", "--", *SHIPPED],
+        ["git", "ls-files", "-coz", "--exclude-standard", "--", *SHIPPED, *more],
         cwd=ROOT,
         capture_output=True,
         text=True,

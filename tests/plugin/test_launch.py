@@ -519,7 +519,7 @@ def test_plain_commands_need_no_packages_and_others_say_what_they_wait_for(
     for words, said in ((["status"], "memories: 1 active"), (["stats"], "by kind: 1 fact")):
         done = building.run(*words)
         assert said in done.stdout, done.stderr
-        assert "they are being installed" in done.stderr
+        assert "its commands are being installed" in done.stderr
     building.state("failed", "LTM works, but without its ltm commands: no network")
     done = building.run("doctor")
     assert done.stdout.startswith("Healthy"), done.stderr

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.runner import Ltm
+from tests.e2e.client.gitserver import commit_all
+from tests.e2e.product import ROOT, path_without_python, ship
 from tests.mcp.wire import Wire
 from tests.sessions.writing import Transcript
 
+PASSED_ON = ("PIP_", "SSL_CERT_", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+"""What a machine may need to reach a package index."""
 SAID = "From now on, always run the linter before you commit."
 
 
@@ -70,3 +77,42 @@ def test_a_preference_for_all_projects_is_told_in_each_and_never_moved_into_one(
     assert "short functions" in told
     assert "run the tests" in told
     assert "8081" not in told
+
+
+@pytest.mark.parametrize(("tool", "source"), [("uv tool", "folder"), ("pipx", "git")])
+def test_each_line_that_installs_brings_ltm_to_the_path_and_one_takes_it_away(
+    tmp_path: Path, tool: str, source: str
+) -> None:
+    """In an empty home, from a copy of this checkout; the packages come from their index."""
+    page = (ROOT / "README.md").read_text("utf-8")
+    assert f"{tool} install '.[vectors]'" in page
+    assert "(`git+https://…`) instead of the dot" in page
+    checkout = ship(tmp_path / "ltm", "pyproject.toml", "README.md")
+    commit_all(checkout, "all of it")
+    home = tmp_path / "home"
+    home.mkdir()
+    path = path_without_python(tmp_path / "bin")
+    for name in ("python3", "uv", "uvx", "pipx"):
+        (tmp_path / "bin" / name).symlink_to(Path(sys.executable).parent / name)
+    for name in ("dirname", "realpath"):  # the programs that uvx makes use these
+        (tmp_path / "bin" / name).symlink_to(shutil.which(name) or name)
+    passed_on = {name: value for name, value in os.environ.items()
+                 if name.upper().startswith(PASSED_ON)}  # fmt: skip
+    env = {**passed_on, "HOME": str(home), "PATH": f"{home}/.local/bin:{path}"}
+
+    def typed(line: str, folder: Path = home) -> str:
+        done = subprocess.run(
+            ["bash", "-c", line], cwd=folder, env=env, capture_output=True, text=True, timeout=600
+        )
+        assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    place = f"git+file://{checkout}" if source == "git" else "."
+    typed(f"{tool} install '{place}[vectors]'", checkout)
+    typed("ltm remember 'Payments are retried three times'")
+    assert "Payments" in typed("ltm-memory recall payments")
+    assert "on this machine" in typed("ltm status"), "search by meaning"
+    typed(f"{tool} uninstall ltm-memory")
+    assert not list((home / ".local" / "bin").iterdir())
+    if tool == "uv tool":
+        assert typed("uvx --from . ltm-memory --version", checkout).startswith("ltm ")
