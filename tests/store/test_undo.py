@@ -75,14 +75,20 @@ def test_every_change_is_taken_back(tmp_path: Path, name: str) -> None:
     store.close()
 
 
-def test_a_shortened_memory_comes_back_with_its_whole_text(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["revise", "restore", "forget", "pin"])
+@pytest.mark.parametrize("phase", [Phase.HINT, Phase.ABSTRACT, Phase.ARCHIVED])
+def test_a_shortened_memory_is_as_short_again_and_loses_no_word(
+    tmp_path: Path, name: str, phase: Phase
+) -> None:
     store = file_store(tmp_path)
-    memory = store.create(make("Long", "First sentence of it. " * 30)).memory
-    store.apply(Reduce(memory.id, Phase.ABSTRACT))
+    memory = store.create(make("Long", "First sentence of it.\n\n" + "And more. " * 30)).memory
+    short = store.apply(Reduce(memory.id, phase)).stored.memory
+    assert short.text != memory.text
     before = touched(store, [memory.id])
-    store.apply(Revise(memory.id, {"content": "Something else."}))
+    store.apply(CHANGES[name](short, short))
     take_back(store, noted(store, before))
-    assert store.read(memory.id).memory.text == memory.text
+    assert fields(store.read(memory.id).memory) == fields(short)
+    assert store.apply(Restore(memory.id)).stored.memory.text == memory.text
     store.close()
 
 

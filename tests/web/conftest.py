@@ -28,7 +28,9 @@ def browser() -> Iterator[Browser]:
         pytest.skip("there is no chromium on this machine")
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM, args=FLAGS, timeout=4 * PATIENCE
+        )
         yield browser
         browser.close()
 
@@ -54,6 +56,11 @@ def entered(context: BrowserContext, site: Served) -> Page:
     assert answer is not None
     assert (answer.status, page.url) == (200, f"{site.address}/")
     return page
+
+
+def unfold(page: Page, within: str = "main details") -> None:
+    """Open all that can be unfolded."""
+    page.evaluate("wanted => document.querySelectorAll(wanted).forEach(e => e.open = true)", within)
 
 
 @pytest.fixture(params=[True, False], ids=["with scripts", "without scripts"])

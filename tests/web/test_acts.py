@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from ltm.capture.remember import RememberRequest, remember
+from ltm.decisions import Reduce
 from ltm.model import Filter, Phase, Status, now
 from ltm.state.candidates import Candidates
 from ltm.store.revision import changes_of, revise
@@ -22,7 +23,7 @@ from ltm.upkeep import plan
 from ltm.vault import codec
 from ltm.web.app import ACTS
 from tests.stores import make
-from tests.web.conftest import entered
+from tests.web.conftest import entered, unfold
 from tests.web.scene import FIRST, SECOND, Scene, Served, active, build, served
 
 
@@ -37,9 +38,7 @@ class Person:
     def open(self, path: str) -> None:
         """Go to a page, and open all that can be unfolded."""
         self.tab.goto(self.site.address + path)
-        folded = self.tab.locator("main details:not([open]) > summary")
-        while folded.count():
-            folded.first.click()
+        unfold(self.tab)
 
     def press(self, name: str | re.Pattern[str], within: Locator | None = None) -> None:
         """Press the first button of a name, and wait for the page that answers."""
@@ -209,6 +208,25 @@ def test_what_was_forgotten_and_any_version_come_back(person: Person) -> None:
     assert "ahead of the host" in person.memory("gotcha").content
     person.undo()
     assert same(now, person.memory("gotcha"))
+
+
+def test_a_shortened_memory_gets_its_whole_text_back(person: Person) -> None:
+    said = "The importer read the whole file at once.\n\nIt now writes every article by itself."
+    with person.scene.open() as project:
+        made = remember(project.store, RememberRequest(said, kind="fact", apart=True))
+        person.scene.ids["short"] = made.applied.stored.memory.id
+        project.store.apply(Reduce(person.scene.ids["short"], Phase.ARCHIVED))
+    short = person.memory("short")
+    assert short.text != said
+    person.open("/")
+    person.follow(person.tab.get_by_role("link", name="Archived memories"))
+    person.follow(person.tab.get_by_role("link", name=re.compile("^The importer read")).first)
+    person.press("Bring back the whole text")
+    assert person.memory("short").text == said
+    person.undo()
+    assert person.memory("short").text == short.text
+    assert person.memory("short").phase is Phase.ARCHIVED
+    person.press("Forget")
 
 
 @act("/m/{name}/purge")
@@ -535,6 +553,7 @@ def test_what_a_repository_brings_what_was_held_back_and_a_session_are_decided(
 
         hold_back(scene, 40 * number)
         person.open("/review")
+        expect(person.tab.get_by_text("resolved more than 14 days ago")).to_have_count(40)
         person.press("Let it happen")
         person.told("that waited for your consent")
         assert archived() == 40

@@ -8,11 +8,9 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlencode
 
 import pytest
@@ -21,7 +19,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from ltm.web.app import PAGES
 from ltm.web.memories import HITS
-from tests.web.conftest import entered
+from tests.web.conftest import entered, unfold
 from tests.web.scene import FIRST, LONG, Scene, Served, build, build_long, served
 
 PICTURES = Path(__file__).parents[2] / "docs" / "images"
@@ -34,6 +32,9 @@ RULES = {
     }
 }
 """The rules of axe: those of WCAG 2.2 AA, some of which it leaves out unless asked, and its own."""
+
+COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
+"""Those of them that depend on a theme: nothing else of a page does."""
 
 MOST = 60_000
 """Bytes of a picture."""
@@ -96,15 +97,6 @@ def test_the_table_above_has_every_page(scene: Scene) -> None:
     assert set(TITLES) <= set(addresses(scene))
 
 
-@pytest.fixture(params=["light", "dark"])
-def themed(request: pytest.FixtureRequest, browser: Browser, site: Served) -> Iterator[Page]:
-    context = browser.new_context(
-        color_scheme=request.param, viewport={"width": 1280, "height": 900}
-    )
-    yield entered(context, site)
-    context.close()
-
-
 def read_sessions(page: Page, site: Served) -> str:
     """Have friction looked for; the address of that work."""
     page.goto(f"{site.address}/friction")
@@ -114,51 +106,57 @@ def read_sessions(page: Page, site: Served) -> str:
     return page.url.removeprefix(site.address)
 
 
+def faults(page: Page) -> list[tuple[str, str, str]]:
+    """What axe finds in both themes; nothing moves, so a page changes its theme at once."""
+    found: list[tuple[str, str, str]] = []
+    themes: dict[Literal["light", "dark"], Any] = {"light": RULES, "dark": COLOURS}
+    for theme, rules in themes.items():
+        page.emulate_media(color_scheme=theme)
+        for each in Axe().run(page, options=rules).response["violations"]:
+            found += [(theme, each["id"], each["nodes"][0]["html"])]
+    return found
+
+
 def test_every_page_has_no_fault_that_axe_knows_and_fits_any_width(
-    themed: Page, site: Served, scene: Scene
+    browser: Browser, site: Served, scene: Scene
 ) -> None:
-    axe = Axe()
-    paths = addresses(scene) | {"work": read_sessions(themed, site), "error": "/m/nothing"}
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = entered(context, site)
+    paths = addresses(scene) | {"work": read_sessions(page, site), "error": "/m/nothing"}
     for name, path in paths.items():
-        answer = themed.goto(site.address + path)
+        answer = page.goto(site.address + path)
         assert answer is not None
         wanted = 404 if name == "error" else 200
-        assert answer.status == wanted, (name, themed.inner_text("main"))
-        for details in themed.locator("main details").all():
-            details.evaluate("each => each.open = true")
-        found = axe.run(themed, options=RULES).response["violations"]
-        assert [(name, each["id"], each["nodes"][0]["html"]) for each in found] == []
-        themed.locator("details.switch").evaluate("each => each.open = true")
+        assert answer.status == wanted, (name, page.inner_text("main"))
+        unfold(page)
+        assert (name, faults(page)) == (name, [])
+        unfold(page, "details.switch")
         for wide in (1280, 320):
-            themed.set_viewport_size({"width": wide, "height": 900})
-            across = themed.evaluate("document.documentElement.scrollWidth")
+            page.set_viewport_size({"width": wide, "height": 900})
+            across = page.evaluate("document.documentElement.scrollWidth")
             assert across <= wide, (name, across)
-        themed.set_viewport_size({"width": 1280, "height": 900})
+        page.set_viewport_size({"width": 1280, "height": 900})
+    context.close()
 
 
 def test_words_of_any_length_break_no_page(browser: Browser, tmp_path: Path) -> None:
-    scene, axe = build_long(tmp_path), Axe()
+    scene = build_long(tmp_path)
     paths = addresses(scene) | {
         "memory": f"/m/{scene.ids['long fact']}",
         "memory in conflict": f"/m/{scene.ids['long issue']}",
         "session": f"/s/{LONG}",
         "find": "/find?q=Donaudampfschifffahrt",
     }
-    themes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
     with served(scene) as site:
-        for theme, name in product(themes, (*TITLES, "memory in conflict")):
-            context = browser.new_context(
-                color_scheme=theme, viewport={"width": 320, "height": 900}
-            )
-            page = entered(context, site)
+        context = browser.new_context(viewport={"width": 320, "height": 900})
+        page = entered(context, site)
+        for name in (*TITLES, "memory in conflict"):
             page.goto(site.address + paths[name])
-            for details in page.locator("details").all():
-                details.evaluate("each => each.open = true")
+            unfold(page, "details")
             wide = page.evaluate("document.documentElement.scrollWidth")
             assert wide <= 320, (name, wide)
-            found = axe.run(page, options=RULES).response["violations"]
-            assert [(name, each["id"], each["nodes"][0]["html"]) for each in found] == []
-            context.close()
+            assert (name, faults(page)) == (name, [])
+        context.close()
 
 
 def test_every_page_says_what_it_is(tab: Page, site: Served, scene: Scene) -> None:
@@ -246,7 +244,10 @@ def test_no_client_is_told_what_it_loads_by_itself(browser: Browser, tmp_path: P
             expect(page.get_by_role("link", name=name, exact=True)).to_have_attribute(
                 "aria-current", "true"
             )
-            expect(page.locator("li", has_text=rule)).to_have_count(told)
+            line = page.locator("li", has_text=rule)
+            expect(line.filter(has_text="a rule the user stated")).to_have_count(told)
+            # What it is not told is said, too.
+            expect(line.filter(has_not_text="a rule the user stated")).to_have_count(1 - told)
         context.close()
 
 
@@ -255,7 +256,10 @@ def test_days_show_the_client_what_was_learned_changed_and_failed(
 ) -> None:
     tab.goto(f"{site.address}/time")
     entry = tab.locator("li", has_text="How do deploys work here?")
-    for words in ("Claude Code", "Learned: Deploys go through", "queue.py", "1 failed call"):
+    for words in (
+        *("Claude Code", "Learned: Deploys go through", "queue.py", "1 failed call"),
+        "Waits for approval: Deploys are approved by sending",
+    ):
         expect(entry).to_contain_text(words)
 
 
@@ -272,6 +276,17 @@ def test_nothing_of_another_project_is_shown_without_choosing_it(
         tab.get_by_role("navigation").get_by_role("link", name="Memories").click()
     expect(tab.get_by_role("link", name=re.compile("Hugo")).first).to_be_visible()
     assert "project=" in tab.url
+
+
+def test_what_only_scripts_make_useful_is_shown_with_them_only(
+    tab: Page, site: Served, request: pytest.FixtureRequest
+) -> None:
+    with_scripts = "without" not in request.node.name
+    for path, words in (("/find", "All"), ("/review", "to walk"), ("/", "Keys")):
+        tab.goto(site.address + path)
+        place = tab.locator("[data-script]", has_text=words)
+        expect(place).to_have_count(1)
+        expect(place).to_be_visible(visible=with_scripts)
 
 
 def test_a_session_has_its_memories_next_to_their_lines(tab: Page, site: Served) -> None:

@@ -142,6 +142,8 @@ class Injection(NamedTuple):
     """What a person is shown of it."""
     passed: tuple[Stored, ...] = ()
     """Of those left out, the ones that were weighed against what is told."""
+    carried: tuple[Stored, ...] = ()
+    """The ones that the client loads by itself, from its own files."""
 
 
 def compose(store: Store, context: StartContext) -> Injection:
@@ -236,7 +238,9 @@ def composed(
 
     longest = [*stopped, *offers]
     told_with = {each.memory.id for group in groups.values() for each in group[1:]}
-    known = carried(context.claude_md_text, memories, kinds) | told_with
+    own = carried(context.claude_md_text, memories, kinds)
+    known = own | told_with
+    by_itself = tuple(each for each in memories if each.memory.id in own) if own else ()
 
     def within(around: str) -> Selection:
         return select(
@@ -267,7 +271,9 @@ def composed(
         if tokens <= most_tokens and units(text) <= most_chars:
             final = [each._replace(tokens=estimate(f"{each.text}\n")) for each in told(shown)]
             names = tuple(name for each in final for name in each.ids)
-            return Injection(text, tokens, names, left_out, tuple(final), passed=tuple(passed))
+            return Injection(
+                text, tokens, names, left_out, tuple(final), "", tuple(passed), by_itself
+            )
         if not shown and not stopped:
             break
         if shown:
@@ -277,7 +283,7 @@ def composed(
             left_out += len(groups.get(last.memory.id, (None,)))
         else:
             stopped = []
-    return Injection(left_out=left_out, passed=tuple(passed))
+    return Injection(left_out=left_out, passed=tuple(passed), carried=by_itself)
 
 
 def _stopped(memories: Sequence[Stored], kinds: Kinds, context: StartContext) -> list[str]:

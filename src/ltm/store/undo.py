@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ltm.decisions import TEXT, Forget, Restore, Revise
+from ltm.decisions import TEXT, Forget, Reduce, Restore, Revise
 from ltm.errors import Conflict
 from ltm.model import Filter, Memory, Phase, Status, Stored
 from ltm.record import NamedTuple
@@ -84,7 +84,9 @@ def _put_back(store: Store, stored: Stored, former: Memory) -> None:
     if not changes.keys().isdisjoint(TEXT):
         changes |= {name: getattr(former, name) for name in TEXT}  # or a title follows the text
     if changes:
-        store.apply(Revise(former.id, changes, expected=stored.etag))
+        stored = store.apply(Revise(former.id, changes, expected=stored.etag)).stored
+    if former.phase > stored.memory.phase:
+        store.apply(Reduce(former.id, former.phase, expected=stored.etag))
 
 
 def _read(store: Store, ids: Iterable[str]) -> dict[str, Stored]:

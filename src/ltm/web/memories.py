@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from ltm.capture.statements import AGENT, USER
 from ltm.clients.clients import installed
 from ltm.clients.table import BY_NAME, CLAUDE_CODE
-from ltm.errors import LtmError, NotFound
+from ltm.errors import LtmError, NotFound, WrongUsage
 from ltm.history.passage import Header, Passage
 from ltm.inject.instruction_files import has_agents_md
 from ltm.inject.render import units
@@ -53,7 +53,7 @@ from ltm.text.display import estimate, one_line
 from ltm.text.judge import judge
 from ltm.text.sentences import opens_with, shortened
 from ltm.text.terms import matches, query_terms
-from ltm.upkeep import plan
+from ltm.upkeep import consolidate, plan
 from ltm.vault import key_file
 from ltm.web.site import PageValues, Visit
 
@@ -64,6 +64,8 @@ NEIGHBOURS = 24
 
 _PASSED = 40  # memories that were passed over and are listed with the reason
 _CHAIN = 20
+_QUOTED = 200  # characters of a line behind a memory that waits: its own page has the whole
+_LEAVING = 40  # memories that are listed of a mass that was held back
 _AROUND = 5  # turns before and after the lines a memory came from
 _WITH_AGENTS_MD = f"{CLAUDE_CODE.name}-agents"
 _STARTS = {"startup": "a new session", "subagent": "a sub-agent"}
@@ -123,6 +125,9 @@ def start(visit: Visit) -> PageValues:
             _brief(each) | {"reason": reasons[each.memory.id]} for each in told.passed[:_PASSED]
         ],
         "passed_more": max(0, told.left_out - min(len(told.passed), _PASSED)),
+        "carried": [_brief(each) for each in told.carried],
+        "waiting": waiting(visit.store, visit.places)._asdict(),
+        "archived": visit.store.list(Filter(phases=(Phase.ARCHIVED,)), 0).total,
     }
 
 
@@ -138,15 +143,15 @@ def find(visit: Visit) -> PageValues:
     """What answers a question, or all memories, newest first, where nothing is asked."""
     question = visit.ask("q").strip()
     wanted = _filter(visit)
+    filters = ("kind", "tag", "status", "scope", "phase")
     kinds = [kind.name for kind in visit.config.kinds]
     value: PageValues = {
         "q": question,
         "kinds": kinds,
         "statuses": [str(each) for each in Status],
-        "kind": visit.ask("kind"),
-        "tag": visit.ask("tag"),
-        "status": visit.ask("status"),
-        "scope": visit.ask("scope"),
+        "phases": [each.name.lower() for each in Phase],
+        **{name: visit.ask(name) for name in filters},
+        "filtered": any(map(visit.ask, filters)),
         "sessions": visit.ask("sessions", "yes"),
         "page": 0,
         "more": False,
@@ -179,12 +184,16 @@ def _filter(visit: Visit) -> Filter:
     statuses: tuple[Status, ...] = (Status.ACTIVE,)
     if status:
         statuses = tuple(Status) if status == "all" else (choice(Status, status),)
-    scope = visit.ask("scope")
+    scope, phase = visit.ask("scope"), visit.ask("phase")
+    phases = [each for each in Phase if str(int(each)) == phase]
+    if phase and not phases:
+        raise WrongUsage(f"'{phase}' is not a valid phase", hint="use one of: 0, 1, 2, 3")
     return Filter(
         kinds=tuple(kinds.parse(each).name for each in visit.every("kind")),
         tags=visit.every("tag"),
         statuses=statuses,
         scopes=(choice(Scope, scope),) if scope else (),
+        phases=tuple(phases),
         teams=True,
     )
 
@@ -400,8 +409,29 @@ def _waiting_in_project(visit: Visit) -> PageValues:
             for each in stashes
             if not each.processed
         ],
-        "held": plan.waiting_masses(places),
+        "held": {
+            command: {"text": text} | _leaving(visit, command)
+            for command, text in plan.waiting_masses(places).items()
+        },
         "teams": _waiting_in_teams(visit),
+    }
+
+
+def _leaving(visit: Visit, command: str) -> PageValues:
+    """What would go out of use with the consent to a mass that was held back, and why."""
+    reasons: dict[str, str] = {}
+    if command == plan.UPKEEP:
+        limits = plan.limits_of(visit.config)
+        for action in plan.plan(visit.store, now=now(), limits=limits):
+            if action.leaving:
+                reasons[action.id] = action.reason
+    else:
+        for step in consolidate.plan(visit.store, now()):
+            reasons.update((name, step.reason) for name in step.ids or (step.id,))
+    shown = _of_ids(visit, list(reasons)[:_LEAVING])
+    return {
+        "memories": [_brief(each) | {"reason": reasons[each.memory.id]} for each in shown],
+        "more": max(0, len(reasons) - _LEAVING),
     }
 
 
@@ -426,10 +456,10 @@ def _headers(visit: Visit, sessions: Iterable[str]) -> list[Header]:
 
 def _titles(visit: Visit, sessions: Iterable[str]) -> dict[str, str]:
     """What the sessions that are kept began with, as the page of one shows it."""
-    headers, said = _headers(visit, sessions), visit.said
+    headers = _headers(visit, sessions)
     if headers:
-        leave_out(visit.store, said)
-    return {each.id: shortened(one_line(said.titled(each).title), 120) for each in headers}
+        leave_out(visit.store, visit.said)
+    return {each.id: visit.titled(each) for each in headers}
 
 
 def _candidate(record: CandidateRecord) -> PageValues:
@@ -465,7 +495,9 @@ def _quarantined(stored: Stored, places: Places) -> PageValues:
         "words": [],
         "lines": memory.source.lines,
         "day": f"{memory.created:%Y-%m-%d}",
-        "quoted": [asdict(each) for each in behind.lines[:4]],
+        "quoted": [
+            asdict(each) | {"text": shortened(each.text, _QUOTED)} for each in behind.lines[:4]
+        ],
     }
 
 

@@ -53,7 +53,7 @@ def time(visit: Visit) -> PageValues:
     logged = _logged(visit)
     shown = headers[page * SESSIONS : (page + 1) * SESSIONS]
     days: defaultdict[str, list[PageValues]] = defaultdict(list)
-    for header in map(said.titled, shown):
+    for header in shown:
         days[header.ended[:10] or "at an unknown time"].append(_held(visit, header, logged))
     return {
         "since": visit.ask("since"),
@@ -78,7 +78,7 @@ def _held(visit: Visit, header: Header, logged: Mapping[str, Session]) -> PageVa
     known = logged.get(header.id)
     return {
         "id": header.id,
-        "title": shortened(one_line(header.title), 120),
+        "title": visit.titled(header),
         "started": header.started,
         "ended": header.ended,
         "turns": header.turns,
@@ -135,7 +135,7 @@ def session(visit: Visit) -> PageValues:
     known = _logged(visit).get(name)
     return {
         "id": name,
-        "title": said.titled(header).title,
+        "title": visit.titled(header),
         "started": header.started,
         "ended": header.ended,
         "cwd": header.cwd,
@@ -240,7 +240,8 @@ def _trend(found: Analysis) -> PageValues:
             day = date.fromisoformat(each.heard.started[:10])
             weeks[(day - timedelta(days=day.weekday())).isoformat()].append(each.peak)
     counts = signal_counts(found.sessions)
-    ranked = sorted(counts, key=lambda name: (-weigh(name, counts[name], found.rules), name))
+    weights = {name: weigh(name, counts[name], found.rules) for name in counts}
+    ranked = sorted((-weight, name) for name, weight in weights.items() if weight > 0)
     return {
         "at": found.summary["analyzed_at"],
         "sessions": overall["total_sessions"],
@@ -253,7 +254,7 @@ def _trend(found: Analysis) -> PageValues:
             for week, peaks in sorted(weeks.items())[-26:]
         ],
         "signals": [
-            {"name": name, "count": counts[name], "weight": weigh(name, counts[name], found.rules)}
-            for name in ranked[:_SIGNALS]
+            {"name": name, "count": counts[name], "weight": weights[name]}
+            for _, name in ranked[:_SIGNALS]
         ],
     }

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from ltm.errors import NotFound, Refused, WrongUsage
+from ltm.history.passage import Header
 from ltm.model import Stored, iso, now
 from ltm.project.identity import known
 from ltm.recall.passages import SessionSearch, session_search
@@ -26,6 +27,8 @@ from ltm.store.store import Store
 from ltm.store.undo import Undo, take_back
 from ltm.team.replica import ReplicaStore, open_replica
 from ltm.team.teams import Team, team_named
+from ltm.text.display import one_line
+from ltm.text.sentences import shortened
 
 UNDO = 600.0
 """Seconds in which a change can be undone by a button; later from the history of a memory."""
@@ -33,6 +36,7 @@ UNDO = 600.0
 PageValues = dict[str, Any]
 """What a page shows, as plain values: its JSON."""
 
+_TITLE = 119  # characters of what a session began with, of which one more is kept
 _MOST_CHANGES = 200
 _MOST_JOBS = 20
 
@@ -309,6 +313,10 @@ class Visit(OpenProject):
     def said(self) -> SessionSearch:
         """The search over its sessions."""
         return self._kept.part("said", lambda: session_search(self.places, self.config))
+
+    def titled(self, header: Header) -> str:
+        """What a session began with, if that may be told; what is kept of it ends in a word."""
+        return shortened(one_line(self.said.titled(header).title), _TITLE)
 
     def memory(self) -> Stored:
         """The memory that the path names."""

@@ -83,7 +83,6 @@
   window.addEventListener("beforeunload", (event) => { if (changed) event.preventDefault(); });
 
   // -- once the page is there
-  all("[data-script]").forEach((each) => { each.hidden = false; });
   const text = /^#\w+-text$/.test(location.hash) && one(location.hash);
   if (text) text.focus();
   const here = one("[data-here]");
