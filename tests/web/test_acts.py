@@ -182,6 +182,20 @@ def test_a_change_can_be_undone_from_another_page_but_not_from_another_project(
     assert same(before, person.memory("architecture"))
 
 
+def test_after_ten_minutes_the_history_undoes(
+    person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ltm.web.site.UNDO", -1.0)
+    before = person.memory("decision 3")
+    person.open(f"/m/{before.id}")
+    person.tab.locator("#edit-text").fill("The API speaks XML only")
+    person.press("Save")
+    person.told("Changed")
+    expect(person.tab.get_by_role("button", name="Undo")).to_have_count(0)
+    person.press(re.compile("Go back to this"))
+    assert same(before, person.memory("decision 3"))
+
+
 def test_a_memory_is_used_in_all_projects(person: Person) -> None:
     before = person.memory("pattern")
     person.open(f"/m/{before.id}")
@@ -477,12 +491,22 @@ def test_long_work_says_how_far_it_is(person: Person) -> None:
     _finished(person)
     expect(person.tab.locator("#work")).to_contain_text("nothing.json")
     source = person.scene.home / "notes.md"
-    source.write_text("# Notes\n\n- The lamp in the hall is green\n")
+    with person.scene.open() as project:
+        count = project.store.list(Filter(statuses=tuple(Status))).total
+    said = f"The lamp in hall {count} is green"
+    source.write_text(f"# Notes\n\n- {said}\n")
     person.open("/import")
     person.tab.get_by_label("Path on this machine").fill(str(source))
     person.press("Import")
     _finished(person)
     expect(person.tab.locator("#work")).to_contain_text("Would import")
+    person.press("Import it now")
+    _finished(person)
+    expect(person.tab.locator("#work")).to_contain_text(re.compile("Imported from .*: 1 added"))
+    assert said in active(person.scene)
+    person.follow(person.tab.get_by_role("link", name="Look at the result"))
+    person.follow(person.tab.get_by_role("link", name=said, exact=True))
+    person.press("Forget")
     with person.scene.open() as project:
         before = len(Candidates(project.places.private).waiting())
     person.open("/review")

@@ -42,6 +42,17 @@ def test_what_is_found_follows_what_is_typed(tab: Page, site: Served) -> None:
     expect(tab.locator("#hits li").first).to_contain_text("PostgreSQL")
 
 
+def test_a_search_that_is_not_answered_says_why(tab: Page, site: Served) -> None:
+    tab.goto(f"{site.address}/find")
+    tab.context.set_offline(True)
+    tab.keyboard.type("retry")
+    expect(tab.locator("#count")).to_contain_text("Type ltm ui to start it again")
+    tab.context.set_offline(False)
+    tab.context.clear_cookies()  # as after another start of the server at the same port
+    tab.keyboard.type(" clock")
+    expect(tab.locator("body")).to_contain_text("This page needs the link")
+
+
 def test_keys_lead_to_pages_and_into_the_search(tab: Page, site: Served) -> None:
     for keys, path in (("gr", "/review"), ("gf", "/find"), ("gt", "/time"), ("gh", "/")):
         tab.locator("h1").click()

@@ -542,7 +542,9 @@ def begin_import(visit: Visit) -> Done:
         dry_run=visit.form("dry_run") == "yes",
         quarantine=visit.form("quarantine") == "yes",
     )
-    job = Job(f"Import from {path}", "memory", visit.address("/find"))
+    real = {name: visit.form(name) for name in ("path", "source", "quarantine")}
+    trial_of = real if request.dry_run else None
+    job = Job(f"Import from {path}", "memory", visit.address("/find"), trial_of)
     return _begun(visit, job, bring_in(request))
 
 

@@ -68,12 +68,16 @@ class Change(NamedTuple):
 class Job:
     """Work that takes longer than an answer, such as an import."""
 
-    def __init__(self, title: str, unit: str, address: str) -> None:
+    def __init__(
+        self, title: str, unit: str, address: str, trial_of: Mapping[str, str] | None = None
+    ) -> None:
         self.id = secrets.token_urlsafe(8)
         self.title = title
         self.unit = unit
         self.address = address
         """Where its result can be looked at."""
+        self.trial_of = trial_of or {}
+        """The form of the import that it only tries."""
         self.done = self.total = 0
         self.lines: list[str] = []
         """What came of it."""
@@ -82,8 +86,7 @@ class Job:
 
     def as_record(self) -> dict[str, Any]:
         """Its progress, as JSON values."""
-        names = ("id", "title", "unit", "address", "done", "total", "lines", "error", "is_over")
-        return {name: getattr(self, name) for name in names}
+        return dict(vars(self))
 
 
 class Site:

@@ -76,6 +76,19 @@
     if (event.target.matches("[data-now]")) event.target.form.requestSubmit();
   });
 
+  // -- an answer that is not the one that was asked for
+  document.addEventListener("htmx:before:response", (event) => {
+    const answer = event.detail.ctx.response;
+    if (answer.status < 400) return;
+    event.preventDefault();
+    location.assign(answer.raw.url); // as a whole page it says what is wrong
+  });
+  document.addEventListener("htmx:error", (event) => {
+    const place = one("#count, #work [role=status]");
+    if (!place || event.detail.error.name === "AbortError") return; // more was typed meanwhile
+    place.textContent = "No answer: the server of this page has ended. Type ltm ui to start it again.";
+  });
+
   // -- what was typed and not saved
   let changed = false;
   document.addEventListener("input", (event) => { if (event.target.closest("[data-keep]")) changed = true; });
