@@ -187,7 +187,7 @@ def main() -> None:
     kinds, contexts = _worst(chosen, "kinds"), _worst(chosen, "contexts")
     table("Kinds, worst first", ["kind", "recall"], kinds[:8])
     table("Contexts, worst first", ["context", "recall"], contexts[:8])
-    texts = [Path(name).read_text(errors="replace") for name in given.text] or _speed_text()
+    texts = [Path(name).read_text(errors="replace") for name in given.text] or _turns("library")
     figures: dict[str, Any] = {
         "on": "seen" if given.seen_only else "held out",
         "samples": total,
@@ -197,6 +197,7 @@ def main() -> None:
         "benign lines": lines_of,
         "benign false positives": wrong_of / lines_of,
         "MB/s": speed(texts),
+        "MB/s of look-alikes": speed(_turns()),
     }
     if given.text:
         figures["redactions in the texts given"] = sum(_marks(text) for text in texts)
@@ -215,6 +216,7 @@ def main() -> None:
             "S10", **{name.replace(" ", "_"): round(value, 4) for name, value in _goals(figures)}
         )
         noted.count("S10", held_out_samples=total, benign_lines=lines_of)
+        noted.worst("S10", **{"MB/s_of_look-alikes": round(figures["MB/s of look-alikes"], 4)})
     missed = [name for name, value in _goals(figures) if not _holds(name, value)]
     print("missed: " + ", ".join(missed) if missed else "every goal is met")
     sys.exit(bool(missed))
@@ -244,12 +246,18 @@ def _marks(text: str) -> int:
     return redact(text).text.count(_MARK) - text.count(_MARK)
 
 
-def _speed_text() -> list[str]:
-    """A few MB in turns of about 4 kB, as transcripts have: code, logs, and a secret at times."""
-    pool = [line for family in families() for line in lines(family, 400, 9)]
-    pool += [text for _, _, text, _ in samples(1, 9)][::40]
+def _turns(kind: str = "") -> list[str]:
+    """A few MB in turns of about 4 kB: real code and prose, or nothing but what looks like secrets.
+
+    Real sessions have the name of a secret every 700 characters or more; in the second text there
+    is one every 150, each with its surroundings to be judged, and a secret at times.
+    """
+    named = [family for family in families() if family.startswith(kind)]
+    pool = [line for family in named for line in lines(family, 20_000 if kind else 400, 9)]
+    if not kind:
+        pool += [text for _, _, text, _ in samples(1, 9)][::40]
     rng = random.Random(9)
-    return ["\n".join(rng.choices(pool, k=60)) for _ in range(800)]
+    return ["\n".join(rng.choices(pool, k=60)) for _ in range(800 if kind else 200)]
 
 
 if __name__ == "__main__":

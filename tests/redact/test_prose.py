@@ -35,6 +35,24 @@ ABOUT = [
     *("the password is <password>", "the password is $PASS", "password is ${DB_PASSWORD}"),
     *("fix the password reset in auth2.py", "the token count is 1532", "change the password field"),
     *("we never log passwords", "test_password_reset2 passes", "key bindings: ctrl+shift+p"),
+    # Programs
+    "password = password.encode('utf-8')\nself.key_password = key_password",
+    "except ImportError:\n    pass\n\nNow you can use :mod:`urllib3` as you would",
+    "try:\n    check()\nexcept ValueError:\n    pass\nif isinstance(name, ipaddress.IPv6Address):",
+    "add it to your project and pass `adapter: :cowboy2` as an option",
+    "the tests pass and the code is functionally correct",
+    "schema_key = 'minItems' if constraint == 'min_length' else 'maxItems'",
+    'def generate_private_key(self) -> "Key":\n    """\n    Generates and returns one.',
+    "do not pass 'self' as callback to 'finalize'. Then 'finalize' runs",
+    # What has a session's name next to it
+    '<%= if type == :observed_in_session do %>\n<span style="background: #1a6b3c; color: #e0e0e0">',
+    'def handle_event("review_session", %{"session-id" => session_id}, socket) do',
+    '"tool_use_id" => "toolu_a11y4Zq9Lm2Xs7Vb", "session" => 1',
+    # What says what it is
+    "request 49533602ef056e6c7f59846e90d90143e1456bec took 14 ms and gave 200\n"
+    "src/settings/prod.env:14:API_TOKEN=$TOKEN",
+    '"integrity": "sha512-OOMR7iNzDrROq2fuRdxU3NtPw/2cPxhWAVh8DWj7p+PE2Zhu9uMXgXYzkcgZuqWzZXfY3=="',
+    "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAeD4wucX6HYd0j9/GdoPvRJO2+UWRcZhwGLmAxV1CUzPW dev@laptop",
 ]
 
 

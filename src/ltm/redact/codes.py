@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
+from ltm.redact.key_names import any_of
 from ltm.redact.prose import NamePlace
 from ltm.redact.values import has_digit, is_phrase, words
 
@@ -182,6 +183,19 @@ _LIST_STEMS = (
     *("備用", "복구", "백업"),
 )
 """One of these is in every text that the pattern can be found in."""
+_LIST_HEADS = re.compile(
+    any_of(
+        (
+            *("recovery", "back", "scratch", "emergency", "rescue", "reserv", "one-time"),
+            *("single-use", "wiederherstellungs", "notfall", "ersatz", "einmalcodes", "code"),
+            *("codigo", "código", "codic", "kod", "резервн", "запасн", "код", "herstelcode"),
+            *("noodcode", "återställningskod", "gendannelseskod", "kurtarma", "yedek", "záložní"),
+            *("kód", "mã", "バックアップ", "リカバリー", "復旧", "回復", "备用", "恢复", "備用"),
+            *("복구", "백업"),
+        )
+    )
+)
+"""How the heads begin, in small letters."""
 _LIST_STARTS = re.compile(r"[^\n]{0,60}?(?:[:：=(\[]|\n)\s{0,8}")
 _ENTRY = re.compile(
     r"(?:[\s,;|•*(\[\"'`.\]>+]|- |\d{1,2}[.)→:]\s|\[[ x]\]|\[redacted:[\w-]{1,30}\]){0,12}"
@@ -259,11 +273,12 @@ _IDEOGRAPHS = re.compile(
     r"(?![ \u3000]?[\u4e00-\u9fff])"
 )
 # Where a row may begin, and its first two words, so that most places are passed in one search.
-_ROW_STARTS = re.compile(
-    r"(?:\A|[\n:=\"'`(\[«„“「：][ \t>|+]{0,8}+)"
+_TWO_WORDS = (
     rf"(?=(?:1[.):]?[ \t]{{1,3}})?([a-zA-Z]{{3,8}})(?:{_GAP}){{1,2}}{_NUMBERED}([a-zA-Z]{{3,8}})"
     r"(?![^\W_]))"
 )
+_FIRST_ROW = re.compile(_TWO_WORDS)
+_ROW_STARTS = re.compile(r"[\n:=\"'`(\[«„“「：][ \t>|+]{0,8}+" + _TWO_WORDS)
 _ROW_WORD = re.compile(r"[^\W\d_]+")
 _SEED_HEAD = re.compile(
     r"(?i:seed[ _-]?(?:phrase|words?|list)|\bseed(?= is|[\"']?[ ]?[:=])|mnemonic"
@@ -288,7 +303,9 @@ _SEED_STEMS = (
     *("secret phrase", "backup phrase", "phrase secr", "words:", "mots:", "mots :", "mots\u00a0:"),
     *("palabras:", "palavras:", "parole:", "wiederher", "semilla", "recup", "billetera", "carte"),
     *("portafog", "portefeuille", "portfel", "odzyskiw", "herstel", "electrum", "frase secreta"),
-    *(f"{size}{gap}word" for size in (*_NUMBERS, "twelve", "four") for gap in ("", " ", "-")),
+)
+_SIZED_STEMS = tuple(
+    f"{size}{gap}word" for size in (*_NUMBERS, "twelve", "four") for gap in ("", " ", "-")
 )
 _ALL_SEED_STEMS = (
     *_SEED_STEMS,
@@ -296,6 +313,21 @@ _ALL_SEED_STEMS = (
     *("钱包", "錢包", "フレーズ", "ニーモ", "ウォレット", "시드", "니모닉", "지갑", "복구"),
 )
 """One of these is in every text that the pattern can be found in, and most have none."""
+_SEED_HEADS = re.compile(
+    any_of(
+        (
+            *("seed", "mnemonic", "mnémoni", "мнемони", "recover", "wallet", "metamask", "ledger"),
+            *("trezor", "electrum", "phantom", "secret phrase", "backup phrase", *_NUMBERS),
+            *("twelve", "twenty", "words:", "wörter:", "mots", "palabras:", "palavras:", "parole:"),
+            *("słow", "слов", "wiederherstellung", "semilla", "récup", "recuper", "portefeuille"),
+            *("billetera", "cartera", "carteira", "portafoglio", "кошел", "кошёл", "portfel"),
+            *("odzyskiw", "восстановлен", "herstel", "phrase secrète", "frase secreta", "cüzdan"),
+            *("助记词", "助記詞", "钱包", "錢包", "シードフレーズ", "ニーモニック"),
+            *("リカバリーフレーズ", "ウォレット", "시드", "니모닉", "지갑", "복구"),
+        )
+    )
+)
+"""How the heads begin, in small letters."""
 _FUNCTION = words(
     "the a an in on at to of by as and or but with from that this these those it its is are was"
     " were"
@@ -327,6 +359,7 @@ _GROUPS = re.compile(
     r"|(?:[ ][A-Z2-7]{4}){3,15})"
     r"(?:[ ][a-zA-Z2-7]{2})?(?![\w-])"
 )
+_THREE_GROUPS = re.compile("(?: [a-zA-Z2-7]{4}){3}")
 _NOT_HEX = re.compile(r"[g-zG-Z]")
 _SETUP = re.compile(
     r"(?i:setup|set-up|totp|2fa|authenticat|otp|secret|key|schlüssel|clé|clave|chave|chiave|klucz|ключ"
@@ -349,7 +382,7 @@ def in_rows(text: str, places: Iterable[NamePlace]) -> Iterator[Span]:
         commented = any(mark in text for mark in ("#", "--", "//", "/*"))
         lowered = text.lower()
         spelled = [_SPELLED] if _LETTERS.search(text) else []
-        spelled += [_SPELLED_WORDS] if any(word in lowered for word in _LETTER_WORDS) else []
+        spelled += [_SPELLED_WORDS] if any(map(lowered.__contains__, _LETTER_WORDS)) else []
         for place in chosen:
             for pattern in spelled:
                 yield from _spelled(pattern, text, place.end)
@@ -413,10 +446,10 @@ def _is_code(before: str, said: str, number: str) -> bool:
 def _lists(text: str) -> Iterator[Span]:
     """Recovery codes, one or many."""
     lowered = text.lower()
-    if not any(stem in lowered for stem in _LIST_STEMS):
+    if not any(map(lowered.__contains__, _LIST_STEMS)):
         return
     done = 0
-    for head in _LIST_HEAD.finditer(text):
+    for head in _heads(_LIST_HEADS, _LIST_HEAD, text, lowered):
         start = _LIST_STARTS.match(text, head.end())
         if start is None or head.start() < done:
             continue
@@ -431,6 +464,20 @@ def _lists(text: str) -> Iterator[Span]:
         for first, last in found:
             if "-" in text[first:last] or " " in text[first:last] or len(found) > 1:
                 yield first, last, "recovery-code"
+
+
+def _heads(
+    beginnings: re.Pattern[str], head: re.Pattern[str], text: str, lowered: str
+) -> Iterator[re.Match[str]]:
+    """Where a head stands in a text, looked for only where it may begin."""
+    if len(lowered) != len(text):
+        yield from head.finditer(text)
+        return
+    done = 0
+    for beginning in beginnings.finditer(lowered):
+        if beginning.start() >= done and (found := head.match(text, beginning.start())):
+            yield found
+            done = found.end()
 
 
 def _spelled(pattern: re.Pattern[str], text: str, at: int) -> Iterator[Span]:
@@ -481,7 +528,8 @@ def _seed_words() -> frozenset[str]:
 def _seeds(text: str) -> Iterator[Span]:
     """The words that open a wallet: after what calls them so, or if all are of the known list."""
     done = 0
-    for first in _ROW_STARTS.finditer(text):
+    at_start = _FIRST_ROW.match(text)
+    for first in (*filter(None, (at_start,)), *_ROW_STARTS.finditer(text)):
         if first.end() >= done and all(word.lower() in _seed_words() for word in first.groups()):
             row = _ROW.match(text, first.end())
             if row and (known := _known_row(row, called=False)):
@@ -492,12 +540,10 @@ def _seeds(text: str) -> Iterator[Span]:
             yield (*row.span(), "seed-phrase")
     stems = _SEED_STEMS if text.isascii() else _ALL_SEED_STEMS
     lowered = text.lower()
-    for stem in stems:
-        if stem in lowered:
-            break
-    else:
+    sized = _SIZED_STEMS if "word" in lowered else ()
+    if not any(map(lowered.__contains__, (*stems, *sized))):
         return
-    for head in _SEED_HEAD.finditer(text):
+    for head in _heads(_SEED_HEADS, _SEED_HEAD, text, lowered):
         if head.start() < done:
             continue
         for at in _after_head(text, head.end()):
@@ -587,6 +633,8 @@ def _bytes(text: str) -> Iterator[Span]:
 
 def _groups(text: str) -> Iterator[Span]:
     """The key of an authenticator, in groups of four."""
+    if _THREE_GROUPS.search(text) is None:
+        return
     for row in _GROUPS.finditer(text):
         groups = row[0].split(" ")
         mixed = sum(has_digit(group) and not group.isdigit() for group in groups)

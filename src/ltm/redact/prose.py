@@ -16,13 +16,14 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import groupby, islice, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ltm.redact.key_names import Promise, is_label
 from ltm.redact.values import (
     has_digit,
+    is_code,
     is_field,
     is_hash,
     is_named,
@@ -32,6 +33,8 @@ from ltm.redact.values import (
     is_plain,
     is_random,
     is_reference,
+    is_term,
+    is_variable,
     is_wordy,
     oddness,
 )
@@ -58,8 +61,17 @@ _OF_A_HASH = re.compile(
     r"|checksum)[ :]\Z",
     re.IGNORECASE,
 )
-_EMBEDDED = re.compile(r"data:[\w/+.-]{1,60};base64,[^\s,]{0,300}\Z")
+_EMBEDDED = re.compile(r"data:[\w/+.-]{1,60};base64,[A-Za-z0-9+/=%]*\Z")
 """What stands before the data of an image, as in a style sheet."""
+_LONGEST_DATA = 64_000
+_OTHER_ID = re.compile(
+    r"(?i:request|trace|span|correlation|message|tool_?use|event)[-_ ]?(?i:id)[\"'\\]{0,4}"
+    r"[ ]?(?:[:=,]|=>)?[ ]?[\"'\\]{0,4}\Z"
+)
+# "pass" that is a statement of a program, or what is done with a value.
+_TO_PASS = re.compile(r"\b(?:to|not|n't|can|could|must|should|would|may|tests?|checks?|all)[ ]+\Z")
+_PASSED = re.compile(r"[ ]*(?:\r?\n|\Z)|[ ]+(?:it|the|a|an|them|as|along|through|to|by|``|None)\b")
+_ADVERB = re.compile(r"[a-z]{3,}(?:al|ful|ive|ous|ent|ant|ic)ly\Z")
 _UNSPACED = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u3000-\u303f\uff00-\uffef"
 _TOKEN = re.compile(
     rf"(?:[^\s\"`,;&\\\\{_UNSPACED}]|&(?!quot|apos|amp|lt|gt|\#)){{1,300}}|[{_UNSPACED}]+"
@@ -88,11 +100,15 @@ _SORT_OF = {
     code: "a" if char.islower() else "A" if char.isupper() else "0" if char.isdigit() else "!"
     for code, char in enumerate(map(chr, range(128)))
 }
-_RUN = re.compile(r"(.)\1+")
 _USER = re.compile(
     r"\b(?:user(?:name)?|login|account|e-?mail|admin|root|benutzer|utilisateur|usuario|utente"
     r"|логин|пользователь)\b|用户|账号|ユーザー|사용자|아이디"
 )
+_USERS = (
+    *("user", "login", "account", "mail", "admin", "root", "benutzer", "utilisateur", "usuario"),
+    *("utente", "логин", "пользов", "用户", "账号", "ユーザー", "사용자", "아이디"),
+)
+"""One of these is in every text that the pattern can be found in."""
 _SHORTEST = 4
 _REACH = (36, 70, 170, 170)
 """How far from the name a token may stand, by how made up it looks."""
@@ -146,7 +162,8 @@ def by_words(text: str, places: Sequence[NamePlace]) -> Iterator[tuple[int, int,
     """Start, end and kind of every token that the words around it make a secret."""
     for text_around, offset, place, first, until in _windows(text, places):
         for start, end, kind in _secrets(text_around, place, first, until):
-            yield offset + start, offset + end, kind
+            if not _is_named(text, offset + start):
+                yield offset + start, offset + end, kind
 
 
 @lru_cache(maxsize=1024)
@@ -154,23 +171,57 @@ def _secrets(
     text: str, place: NamePlace, first: int, until: int
 ) -> tuple[tuple[int, int, str], ...]:
     """The secrets of one window; most are met again once what was found first is taken out."""
+    if _is_in_code(text, place):
+        return ()
     least = -_model()["bias"] * UNIT
     return tuple(
         (start, end, _kind(place.held))
         for start, end, groups in _judged(text, place, first, until)
         if sum([group.weight for group in groups]) > least
-        and not (place.held.weak and _NO_VALUE.match(text, start, end))
-        and not (place.held.kind == "session" and _ID.match(text, start, end))
-        and not _is_named(text, start)
+        and not _is_harmless(text[start:end], place.held)
+        and not (place.held.weak and _is_passed(text, place))
     )
+
+
+def _is_harmless(value: str, held: Promise) -> bool:
+    """Whether what the words around it make a secret is something else by its looks."""
+    if is_code(value) or is_term(value) or _ADVERB.match(value):
+        return True
+    if held.weak and (_NO_VALUE.match(value) or value[0] == ":"):
+        return True
+    if held.kind == "session":
+        return _ID.match(value) is not None or not (" " in value or is_random(value))
+    # No person thought it up, so that it is no variable and does not begin a sentence.
+    return held.kind in ("key", "token") and not held.chosen and is_variable(value)
+
+
+def _is_in_code(text: str, place: NamePlace) -> bool:
+    """Whether a name is a few letters of something in base64."""
+    start, end = place.start, place.end
+    joined = text[start - 1 : start] in ("+", "/") or text[end : end + 1] in ("+", "/")
+    return joined and is_random(text[start:end])
+
+
+def _is_passed(text: str, place: NamePlace) -> bool:
+    """Whether a "pass" is what programs and people do with a value."""
+    start, end = place.start, place.end
+    if text[start:end].lower() != "pass":
+        return False
+    line = text.rfind("\n", 0, start) + 1
+    if _TO_PASS.search(text, line, start):
+        return True
+    passed = _PASSED.match(text, end)
+    return passed is not None and (passed[0].strip() != "" or not text[line:start].strip())
 
 
 def _is_named(text: str, start: int) -> bool:
     """Whether words right before a value say that it is something else than a secret."""
-    before = text[max(0, start - 300) : start]
-    if _HASH.match(text, start) and _OF_A_HASH.search(before):
+    if _HASH.match(text, start) and _OF_A_HASH.search(text, max(0, start - 12), start):
         return True
-    return "base64," in before and _EMBEDDED.search(before) is not None
+    if _OTHER_ID.search(text, max(0, start - 30), start):
+        return True
+    data = text.rfind(";base64,", max(0, start - _LONGEST_DATA), start)
+    return data >= 0 and _EMBEDDED.search(text, max(0, data - 66), start) is not None
 
 
 @cache
@@ -236,25 +287,27 @@ def _judged(
 ) -> Iterator[tuple[int, int, list[_Signs]]]:
     """The tokens of a window that may be the name's value, each with groups of signs."""
     start, end, held, foreign = place
-    tokens = [
-        (begin, stop, _odd(text[begin:stop]))
-        for begin, stop in _tokens(text, first, until)
-        if (stop <= start or begin >= end)
-        and (start - stop <= _REACH[0] >= begin - end or not text[begin:stop].isalpha())
-    ]
-    near = [
-        (n, begin, stop, odd, look)
-        for n, (begin, stop, odd) in enumerate(tokens)
-        if (begin - end if begin >= end else start - stop) <= _REACH[odd]
-        and (look := _look(text[begin:stop]))
-    ]
+    tokens: list[tuple[int, int, int]] = []
+    near: list[tuple[int, int, int, int, _Look]] = []
+    most = 0
+    for begin, stop in _tokens(text, first, until):
+        away = begin - end if begin >= end else start - stop
+        if away < 0:
+            continue
+        value = text[begin:stop]
+        if away > _REACH[0] and value.isalpha():
+            continue
+        odd = _odd(value)
+        if away <= _REACH[odd] and (look := _look(value)):
+            near.append((len(tokens), begin, stop, odd, look))
+        tokens.append((begin, stop, odd))
+        most = max(most, odd)
     if not near:
         return
-    most = max(odd for _, _, odd in tokens)
     # Its words are read from the first that counts to the last.
     since = max(first, min(start, *(begin for _, begin, *_ in near)) - 40)
     words = _WordPlaces(text, since, max(start, *(stop + _NEXT for _, _, stop, *_ in near)))
-    user = _USER.search(text[first:until].lower()) is not None
+    user = _speaks_of_user(text[first:until].lower())
     is_first = start == 0 or text[start - 1] == "\n"
     lead = words.between(max(first, start - 40), start)[-2:]
     common = _Signs(*_of_name(text[start:end], held, foreign, lead, user, is_first))
@@ -377,7 +430,11 @@ class _WordPlaces:
         spans = [word.span() for word in _WORD.finditer(text, first, until)]
         self._starts = [start for start, _ in spans]
         self._ends = [end for _, end in spans]
-        self._words = [_plain(text[start:end]) for start, end in spans]
+        if text.isascii():  # there every character keeps its place in small letters
+            lowered = text.lower()
+            self._words = [_zero(lowered[start:end]) for start, end in spans]
+        else:
+            self._words = [_plain(text[start:end]) for start, end in spans]
 
     def between(self, first: int, until: int) -> list[str]:
         """Those of a part, cut where the part ends."""
@@ -391,21 +448,30 @@ class _WordPlaces:
         return words
 
 
+def _zero(word: str) -> str:
+    return "0" if word.isdigit() else word
+
+
 def _plain(word: str) -> str:
-    return "0" if word.isdigit() else word.lower()
+    return _zero(word).lower()
+
+
+def _speaks_of_user(lowered: str) -> bool:
+    return any(map(lowered.__contains__, _USERS)) and _USER.search(lowered) is not None
 
 
 def _tokens(text: str, first: int, until: int) -> Iterator[tuple[int, int]]:
     """Where the tokens of a text stand, without the marks around them; also phrases."""
     for token in _TOKEN.finditer(text, first, until):
         begin, stop = token.span()
+        if stop - begin < 3:
+            continue
         mark = _NAME_AND_MARK.match(text, begin, stop)
         cuts = (begin, mark.end(), stop) if mark and mark.end() < stop else (begin, stop)
         for at, to in pairwise(cuts):
-            while at < to and text[at] in _OPENING:
-                at += 1
-            while to > at and text[to - 1] in _CLOSING:
-                to -= 1
+            value = text[at:to].lstrip(_OPENING)
+            at = to - len(value)
+            to = at + len(value.rstrip(_CLOSING))
             if to - at >= 3:
                 yield at, to
     for quoted in _QUOTED.finditer(text, first, until):
@@ -429,13 +495,16 @@ class _Look(NamedTuple):
     is_hash: bool = False
 
 
-def _skeleton(value: str) -> str:
-    """Which sorts of characters follow each other."""
+def _skeleton(value: str) -> tuple[str, str]:
+    """Which sorts of characters follow each other at the beginning, and which there are."""
     if value.isascii():
-        return _RUN.sub(r"\1", value.translate(_SORT_OF))
+        sorts = value.translate(_SORT_OF)
+        runs = groupby(sorts)
+        return "".join(sort for sort, _ in islice(runs, 6)), "".join(sorted(set(sorts)))
     for pattern, mark in _SORTS:
         value = pattern.sub(mark, value)
-    return _OTHERS.sub("!", value)
+    sorts = _OTHERS.sub("!", value)
+    return sorts[:6], "".join(sorted(set(sorts)))
 
 
 @lru_cache(maxsize=4096)
@@ -460,10 +529,9 @@ def _look(value: str) -> _Look | None:
         parts = value.lower().split(" ")
         said = (f"phrase word {part}" for part in parts)
         return _Look(_Signs(f"phrase {count}", f"phrase {bare}", *said))
-    skeleton = _skeleton(value)
-    length = sum(len(value) >= limit for limit in _LENGTHS)
-    signs = [f"odd {_odd(value)}", f"length {length}", f"skeleton {skeleton[:6]}"]
-    signs.append(f"sorts {''.join(sorted(set(skeleton)))}")
+    skeleton, sorts = _skeleton(value)
+    length = bisect_right(_LENGTHS, len(value))
+    signs = [f"odd {_odd(value)}", f"length {length}", f"skeleton {skeleton}", f"sorts {sorts}"]
     tests = (is_random, is_hash, is_number, is_plain, is_named, is_field, is_wordy)
     signs += [test.__name__ for test in tests if test(value)]
     if is_reference(value, False):

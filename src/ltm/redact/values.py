@@ -25,6 +25,12 @@ _INSIDE = re.compile(
     )(?![a-z])""",
     re.VERBOSE,
 )
+_INSIDES = (
+    *("...", "…", "xxxx", "****", "[", "{", "<", "your", "my", "sample", "dummy", "fake", "todo"),
+    *("placeholder", "insert", "replace", "redacted", "masked", "removed", "hidden", "here"),
+    *("example", "change"),
+)
+"""One of these is in every text that the pattern can be found in."""
 _STOP_WORDS = (
     "string str text bytes char varchar number int integer float bool boolean any object"
     " unknown void never self this true false null none nil undefined nan yes no on off required"
@@ -115,7 +121,9 @@ _JOINT = re.compile(r"[-_./:=+@,&\\ ]+")
 _DIGIT = re.compile("[0-9]")
 _LETTERS = re.compile("[A-Z]?[a-z]+|[A-Z]+")
 _HEX = re.compile(r"[0-9a-fA-F]+\Z")
-_MARK = re.compile(r"(?<=[^\W_])[!#$%^&*?~+](?=\w)|(?<=\d)[!#$%^&*~+]+\Z|(?<=[a-z])[#$%^&*~+]\d*\Z")
+_MARK = re.compile(
+    r"[!#$%^&*?~+](?:(?<=[^\W_].)(?=\w)|(?<=\d[^?])[!#$%^&*~+]*\Z|(?<=[a-z][^!?])\d*\Z)"
+)
 _CAPITALS = re.compile("[A-Z]")
 _SMALL = re.compile("[a-z]")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -141,6 +149,17 @@ _PLAIN_WORD = re.compile(r"[^\W\d_]+(?:[-_'][^\W\d_]+)*\Z")
 _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
 
 
+# `SecretStr(`, `db_password`, `urllib3.util.ssl_wrap_socket`, `ipaddress.IPv6Address`
+_CALL = re.compile(r"[A-Za-z_][\w.]*\(b?\Z")
+_NAMED_VARIABLE = re.compile(r"[a-z]+(?:_[a-z0-9]+)*_(?:password|passwd|secret|token|key)\Z")
+_MODULE = re.compile(r"~?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z")
+_HUMP = re.compile(r"[a-z0-9]_[a-z]|[a-z][A-Z][a-z]|[A-Z]{2}[a-z]|\A~")
+_JOINED_WORDS = re.compile(r"[a-z]+(?:_[a-z]+)+\Z|[A-Z][a-z]+\Z|[a-z]+(?:[A-Z][a-z]+)+\Z")
+_METHOD = re.compile(
+    r"(?i:utf-?(?:8|16|32)|latin-?1|iso-8859-\d{1,2}|socks[45][ah]?|0x[0-9a-f]{1,8}"
+    r"|(?:hmac|rsa|ecdsa|hs|rs|es|ps|aes|sha|md)(?:-?sha)?-?\d{1,4}(?:-\w{2,6})?"
+    r"|(?:\w+-){0,2}(?:llama|gpt|claude|mistral|qwen|gemini)-\w[\w.-]*)\Z"
+)
 _SECRETS = words("password passwords secret secrets token key credentials")
 
 
@@ -158,6 +177,8 @@ def is_placeholder(value: str) -> bool:
         return True
     if value.endswith(("EXAMPLE", "EXAMPLEKEY")) or _VARIABLE.match(value):
         return True
+    if not any(map(lowered.__contains__, _INSIDES)):
+        return False
     inside = _INSIDE.search(lowered)
     if inside is None:
         return False
@@ -255,6 +276,24 @@ def is_phrase(value: str, *, bare: bool = False) -> bool:
         return False
     titled = value[0].isupper() and value[1:].islower() and parts[0] != "i"
     return has_digit(value) or not titled
+
+
+def is_code(value: str) -> bool:
+    """Whether this is a call, a variable named for its secret, or a part of a module."""
+    if _CALL.match(value) or _NAMED_VARIABLE.match(value):
+        return True
+    module = _MODULE.match(value) is not None and _HUMP.search(value) is not None
+    return module and not is_random(value)
+
+
+def is_term(value: str) -> bool:
+    """Whether this is the name of an encoding, a method or a model, or a short hex number."""
+    return _METHOD.match(value) is not None
+
+
+def is_variable(value: str) -> bool:
+    """Whether this is words joined as in the name of a variable, or one with a capital."""
+    return _JOINED_WORDS.match(value) is not None and not is_random(value)
 
 
 def has_digit(value: str) -> bool:
