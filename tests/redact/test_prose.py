@@ -53,6 +53,14 @@ ABOUT = [
     "src/settings/prod.env:14:API_TOKEN=$TOKEN",
     '"integrity": "sha512-OOMR7iNzDrROq2fuRdxU3NtPw/2cPxhWAVh8DWj7p+PE2Zhu9uMXgXYzkcgZuqWzZXfY3=="',
     "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAeD4wucX6HYd0j9/GdoPvRJO2+UWRcZhwGLmAxV1CUzPW dev@laptop",
+    "WARN  token refresh took 899ms trace=681ebb30d0fbb163a58a0dc38458a713",
+    "https://example.org/pepper/pepper/commit/ad0ef0e78d12a4d118dff7312b3c21b06b29a5ef",
+    "UPDATE users SET password = :password WHERE id = 9389;",
+    "map.get(key) returns undefined for 'badger-34'",
+    'msgid "Password"\nmsgstr "Contraseña"\n#: templates/cactus.html:19',
+    "DB_PASSWORD=ENC[AES256_GCM,data:ne5+ZPv3fL1k1NCVCUlx,iv:SBBtRWLCt3hrMzAp5MobTq3Ogis=,type:str]",
+    "비밀번호는 nickel 금고에 있어요",
+    "un souci avec le champ mot de passe de la page : l'icône ne s'affiche pas",
 ]
 
 

@@ -37,6 +37,7 @@ _ASKED, _FILES, _COMMITS, _FAILING = 8, 20, 10, 5
 _REQUEST = 120
 _LATEST = 2
 """Messages of the user one of which is the last request."""
+_BACK_QUESTION = 5  # words
 _FEWEST = 3  # words from which a message asks for something
 _PLACE = re.compile(r"\A(?:cd \S+ (?:&&|;) )+")
 _MARKUP = re.compile(r"\*\*|__")
@@ -205,7 +206,8 @@ class Outliner:
 
         The agent's last words are left out, however true they look: they may repeat a page in other
         words. So is a request that taught something or quotes, what names something quoted, and all
-        but the first sentence of a request: what follows may be a mail.
+        but the first sentence of a request: what follows may be a mail. A few words that ask back
+        ("who is Serra?") say nothing by themselves, and often name what was read.
         """
         quoted = {
             word
@@ -225,6 +227,7 @@ class Outliner:
             (place, _in_a_line(sentences[:1]))
             for place, ((_, sentences), own) in enumerate(zip(self._asked, asked, strict=True))
             if len(sentences[0]) <= _REQUEST
+            and not (place and _is_back_question(sentences[0]))
             and not sentences[0].endswith((":", "："))
             and is_own(sentences[0])
             and own[:1] == list(sentences[:1])
@@ -285,6 +288,11 @@ class Outliner:
                 name = redacted(one_line(path))[:_LINE]
                 self._files.pop(name, None)
                 self._files[name] = None
+
+
+def _is_back_question(text: str) -> bool:
+    ends = text.endswith(("?", "？", "؟"))
+    return ends and len(text) <= 40 and len(text.split()) <= _BACK_QUESTION
 
 
 def outline_of(

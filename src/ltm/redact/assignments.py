@@ -14,7 +14,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from ltm.redact.key_names import Promise, any_of, is_label, names, promise, spoken_promise
-from ltm.redact.prose import NamePlace
+from ltm.redact.prose import KEPT_THERE, NamePlace
 from ltm.redact.values import (
     has_digit,
     is_field,
@@ -24,6 +24,7 @@ from ltm.redact.values import (
     is_phrase,
     is_placeholder,
     is_plain,
+    is_public,
     is_random,
     is_reference,
     is_wordy,
@@ -411,7 +412,7 @@ def _tied_bare(name: _Name, found: re.Match[str], way: str) -> ValueSpan | None:
             return several.span()
     dotted = held.chosen and place == _SURE and _DOTTED_WORDS.match(value) is not None
     quoted, env = dotted or tied.endswith((">", "[")), flag or (tied == "=" and name.is_upper())
-    if not _is_secret(value, held, _SURE, quoted=quoted, env=env):
+    if not _is_secret(value, held, _SURE, quoted=quoted, env=env) or KEPT_THERE.match(text, until):
         return None
     if way == "assigned" and not env:
         place = _place(name, tied, value, until)
@@ -512,7 +513,7 @@ def _trimmed(value: str) -> str:
 def _is_secret(value: str, held: Promise, place: int, *, quoted: bool, env: bool = False) -> bool:
     """Whether the value of a name that promises a secret is one; its beginning tells."""
     value, text = value[:_LONGEST_LOOK], quoted or env
-    if not _is_value(value) or is_reference(value, text):
+    if not _is_value(value) or is_public(value) or is_reference(value, text):
         return False
     if held.kind == "password-hash":
         return len(value) >= 32 and is_hash(value)

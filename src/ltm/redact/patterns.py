@@ -104,7 +104,7 @@ _PART = r"[^\s/@\"'`<>\\]"
 _QUOTED = r"\"([^\"\n]{3,128})\"|'([^'\n]{3,128})'"
 # One argument of a command; a variable or a redirection is none.
 _ARGUMENT = rf"(?:{_QUOTED}|([^\s\"'`$|&;<>(-][^\s\"'`|&;<>]{{2,512}}))"
-_PLAIN_ARGUMENT = rf"(?:{_QUOTED}|([^\s\"'$|&;<>(-][^\s\"'$|&;<>]{{2,128}}))"
+_PLAIN_ARGUMENT = rf"(?:{_QUOTED}|([^\s\"'$|&;<>(-][^\s\"'$|&;<>]{{2,512}}))"
 _BASE58 = "[1-9A-HJ-NP-Za-km-z]"
 _HASH = "[./A-Za-z0-9]"
 SHAPES: tuple[Shape, ...] = (
@@ -305,8 +305,8 @@ SHAPES: tuple[Shape, ...] = (
     _token("figma-token", "figd_ figu_", r"%W{38,}", "figd_{w40}"),
     _token("frameio-token", "fio-u-", r"%W{64}", "fio-u-{w64}"),
     _token("airtable-token", "pat", r"%A{14}\.%H{64}", "pat{a14}.{h64}", "- path.{h64}"),
-    Shape("asana-token", ("/1",), r"(?<![\w/])[012]/1\d{11,16}(?:/\d{12,17})?:%H{32}" + _END,
-          ("1/1{d15}:{h32}",), ("1/12",), starts=False, middle=r"/1\d{11}"),
+    _token("asana-token", "0/ 1/ 2/", r"\d{12,17}(?:/\d{12,17})?:%H{32}" + _END,
+           "1/1{d15}:{h32}", "1/6{d15}:{h32}", "- 1/12"),
     _token("hubspot-token", "pat-na pat-eu pat-ap", r"\d-" + _UUID,
            "pat-na1-{h8}-{h4}-{h4}-{h4}-{h12}", "- pat-name"),
     _token("twitter-token", "AAAAAAAAAAAAAAAAAAAA", r"A{0,4}%A{10,60}%[23]%A{40,100}",
@@ -443,7 +443,7 @@ SHAPES: tuple[Shape, ...] = (
     Shape("token", ("://",), r"://((?=%W*\d)%W{20,256})(?::x-oauth-basic|:)?@[\w.]",
           ("https://{a39}5@git.example.org/x.git",), ("https://name@host.org",), starts=False),
     _after("password", ("curl ",),
-           r"[^\n]{0,300}?(?:-u|--user)[ =]?[\"']?[^\s:\"'\[]{1,64}:([^\s\"']{3,128})",
+           r"[^\n]{0,300}?(?:-u|--user)[ =]?[\"']?[^\s:\"'\[]{1,64}:([^\s\"']{3,512})",
            "curl -s -u admin:{a12} https://x.org", "- curl -u $USER:$PASS https://x.org"),
     _after("password", ("sshpass -p",), r" ?[\"']?([^\s\"'-][^\s\"']{2,128})",
            "sshpass -p {a10} ssh root@host", "- sshpass -p $PASS ssh root@host"),
@@ -465,7 +465,7 @@ SHAPES: tuple[Shape, ...] = (
     _maybe(("-p ", "-P ", "-pw "), rf"{_ARGUMENT}(?= (?:[^\n]{{0,120}}? )?-{{1,2}}(?:u|U|user)\b)",
            "tool -p Rad-Kappe-{d3} -u root", "- docker run -p 80:80 -u root x"),
     _maybe(("-u ", "-u", "--user ", "--user=", "--auth ", "--auth=", "-user ", "-u="),
-           r"[\"']?[^\s:\"'\[/]{1,64}[:,]([^\s\"']{5,128})",
+           r"[\"']?[^\s:\"'\[/]{1,64}[:,]([^\s\"']{5,512})",
            "xh --auth me:Rad-Kappe-{d3} x.org", "curl --proxy-user me:Rad-Kappe-{d3} x.org",
            "- docker run -u 1000:1000 x", "- docker run -u node:node x"),
     _maybe(("-U ", "-U", "--user=", "--user "),
@@ -862,9 +862,13 @@ SHAPES: tuple[Shape, ...] = (
            "php artisan key:generate --show\nbase64:{b43}=",
            "- kubectl get secret db\nNAME  TYPE", "- wg genkey > a\n$ ls"),
     # Windows
-    _command(("NetworkCredential(", "PSCredential(", "HTTPBasicAuth(", "auth=("),
-          rf"(?:NetworkCredential|PSCredential|HTTPBasicAuth|auth=)\(\s{{0,8}}[\"'][^\"'\n]{{0,64}}[\"'],\s{{0,8}}(?:{_QUOTED})",
-          ('new NetworkCredential("me", "{a10}")',), ("NetworkCredential(user, password)",)),
+    _command(("NetworkCredential(", "PSCredential(", "HTTPBasicAuth(", "auth=(",
+              "username_pw_set(", "db.auth("),
+          rf"(?:NetworkCredential|PSCredential|HTTPBasicAuth|auth=|username_pw_set|db\.auth)\(\s{{0,8}}[\"'][^\"'\n]{{0,64}}[\"'],\s{{0,24}}(?:{_QUOTED})",
+          ('new NetworkCredential("me", "{a10}")', 'db.auth("me",\n  "{a12}")'),
+          ("NetworkCredential(user, password)", "db.auth(user, password)")),
+    _after("password", ("register => ", "register=>"), r"[ ]?[\w.-]{1,40}:([^\s@:]{4,64})@",
+           "register => 3488972:{a10}@sip.x.org/9", "- register => 3488972@sip.x.org"),
     _command(("ConvertTo-SecureString ",),
           rf"ConvertTo-SecureString (?:-\w{{1,20}} ){{0,4}}(?:{_QUOTED}|(\w\S{{3,128}})(?= +-As))",
           ("ConvertTo-SecureString '{a10}' -AsPlainText -Force",),

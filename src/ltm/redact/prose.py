@@ -55,19 +55,23 @@ _ID = re.compile(
 _NO_VALUE = re.compile(
     r"(?i:ctrl|control|alt|shift|cmd|meta|super)\+|[A-Za-z][\w.-]*-[0-9a-f]{32,}\Z"
 )
-_HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?(?![\w-])")
+_HASH = re.compile(r"[0-9a-f]{32}(?:[0-9a-f]{8}|[0-9a-f]{32})?(?![\w-])")
 _OF_A_HASH = re.compile(
-    r"\b(?:at|commit|request|revision|merge|checkout|head|tree|parent|object|build|trace|digest"
-    r"|checksum)[ :]\Z",
+    r"\b(?:at|commit|request|revision|merge|checkout|head|tree|parent|object|build|trace|span|etag"
+    r"|digest|checksum)[ :=/]\Z",
     re.IGNORECASE,
 )
 _EMBEDDED = re.compile(r"data:[\w/+.-]{1,60};base64,[A-Za-z0-9+/=%]*\Z")
 """What stands before the data of an image, as in a style sheet."""
 _LONGEST_DATA = 64_000
+_BASE32 = re.compile("[A-Z2-7]{16,}")
 _OTHER_ID = re.compile(
     r"(?i:request|trace|span|correlation|message|tool_?use|event)[-_ ]?(?i:id)[\"'\\]{0,4}"
-    r"[ ]?(?:[:=,]|=>)?[ ]?[\"'\\]{0,4}\Z"
+    r"[ ]?(?:[:=,]|=>)?[ ]?[\"'\\]{0,4}\Z|(?<![\w-])(?i:id)[ ]?=[ ]?\Z"
 )
+_ENCRYPTED = re.compile(r"ENC\[AES256_GCM,[^\]\s]*\Z")
+KEPT_THERE = re.compile(r"[\"'`]? ?(?:금고|볼트|보관함)?에 ?(?:있|저장|보관)")
+"""What stands in Korean after the place where a password is kept."""
 # "pass" that is a statement of a program, or what is done with a value.
 _TO_PASS = re.compile(r"\b(?:to|not|n't|can|could|must|should|would|may|tests?|checks?|all)[ ]+\Z")
 _PASSED = re.compile(r"[ ]*(?:\r?\n|\Z)|[ ]+(?:it|the|a|an|them|as|along|through|to|by|``|None)\b")
@@ -179,7 +183,8 @@ def _secrets(
         for start, end, groups in _judged(text, place, first, until)
         if sum([group.weight for group in groups]) > least
         and not _is_harmless(text[start:end], place.held)
-        and not (place.held.weak and _is_passed(text, place))
+        and not KEPT_THERE.match(text, end)
+        and not (place.held.weak and (_is_passed(text, place) or _is_argument(text, place)))
     )
 
 
@@ -190,7 +195,8 @@ def _is_harmless(value: str, held: Promise) -> bool:
     if held.weak and (_NO_VALUE.match(value) or value[0] == ":"):
         return True
     if held.kind == "session":
-        return _ID.match(value) is not None or not (" " in value or is_random(value))
+        made = " " in value or is_random(value) or _BASE32.match(value) is not None
+        return _ID.match(value) is not None or not made
     # No person thought it up, so that it is no variable and does not begin a sentence.
     return held.kind in ("key", "token") and not held.chosen and is_variable(value)
 
@@ -200,6 +206,12 @@ def _is_in_code(text: str, place: NamePlace) -> bool:
     start, end = place.start, place.end
     joined = text[start - 1 : start] in ("+", "/") or text[end : end + 1] in ("+", "/")
     return joined and is_random(text[start:end])
+
+
+def _is_argument(text: str, place: NamePlace) -> bool:
+    """Whether a name is what a function is called with: `map.get(key)`."""
+    start, end = place.start, place.end
+    return text[end : end + 1] == ")" and re.match(r"\w\(", text[start - 2 : start]) is not None
 
 
 def _is_passed(text: str, place: NamePlace) -> bool:
@@ -219,6 +231,8 @@ def _is_named(text: str, start: int) -> bool:
     if _HASH.match(text, start) and _OF_A_HASH.search(text, max(0, start - 12), start):
         return True
     if _OTHER_ID.search(text, max(0, start - 30), start):
+        return True
+    if _ENCRYPTED.search(text, max(0, start - 300), start):
         return True
     data = text.rfind(";base64,", max(0, start - _LONGEST_DATA), start)
     return data >= 0 and _EMBEDDED.search(text, max(0, data - 66), start) is not None

@@ -152,12 +152,16 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
 # `SecretStr(`, `db_password`, `urllib3.util.ssl_wrap_socket`, `ipaddress.IPv6Address`
 _CALL = re.compile(r"[A-Za-z_][\w.]*\(b?\Z")
 _NAMED_VARIABLE = re.compile(r"[a-z]+(?:_[a-z0-9]+)*_(?:password|passwd|secret|token|key)\Z")
+_LINE_OF_FILE = re.compile(
+    r"[\w./-]{1,200}\.[a-z]{1,5}:\d+\Z|[a-z][\w.-]*/\Z|(?:commit|tree|blob)/[0-9a-f]{7,64}\Z"
+)
 _MODULE = re.compile(r"~?[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+\Z")
 _HUMP = re.compile(r"[a-z0-9]_[a-z]|[a-z][A-Z][a-z]|[A-Z]{2}[a-z]|\A~")
 _JOINED_WORDS = re.compile(r"[a-z]+(?:_[a-z]+)+\Z|[A-Z][a-z]+\Z|[a-z]+(?:[A-Z][a-z]+)+\Z")
 _METHOD = re.compile(
     r"(?i:utf-?(?:8|16|32)|latin-?1|iso-8859-\d{1,2}|socks[45][ah]?|0x[0-9a-f]{1,8}"
     r"|(?:hmac|rsa|ecdsa|hs|rs|es|ps|aes|sha|md)(?:-?sha)?-?\d{1,4}(?:-\w{2,6})?"
+    r"|(?:[cdjlmnst]|qu)['’][a-zà-ÿ]+|latest"
     r"|(?:\w+-){0,2}(?:llama|gpt|claude|mistral|qwen|gemini)-\w[\w.-]*)\Z"
 )
 _SECRETS = words("password passwords secret secrets token key credentials")
@@ -279,16 +283,22 @@ def is_phrase(value: str, *, bare: bool = False) -> bool:
 
 
 def is_code(value: str) -> bool:
-    """Whether this is a call, a variable named for its secret, or a part of a module."""
-    if _CALL.match(value) or _NAMED_VARIABLE.match(value):
+    """Whether this is a call, a variable named for its secret, a place in files or a part of a
+    module."""
+    if _CALL.match(value) or _NAMED_VARIABLE.match(value) or _LINE_OF_FILE.match(value):
         return True
     module = _MODULE.match(value) is not None and _HUMP.search(value) is not None
     return module and not is_random(value)
 
 
 def is_term(value: str) -> bool:
-    """Whether this is the name of an encoding, a method or a model, or a short hex number."""
-    return _METHOD.match(value) is not None
+    """Whether this is an encoding, a method, a model, a short hex number or an elided word."""
+    return is_public(value) or _METHOD.match(value) is not None
+
+
+def is_public(value: str) -> bool:
+    """Whether this is meant to be read by anyone, or encrypted."""
+    return value.startswith(("pk_test_", "pk_live_", "ENC[AES256_GCM"))
 
 
 def is_variable(value: str) -> bool:
