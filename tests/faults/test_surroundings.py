@@ -217,7 +217,7 @@ def as_nobody(person: Person) -> dict[str, Any]:
     """How to run a program as a user without rights; skips where that cannot be done."""
     if os.geteuid() != 0:
         pytest.skip("only root can become another user")
-    nobody = {"user": 65534, "group": 65534, "extra_groups": ()}
+    nobody: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": ()}
     # Listing nothing loads all that the rest needs, and makes nothing.
     probe = person.run("list", **nobody)
     if probe.returncode:

@@ -141,7 +141,7 @@ def foreign(places: Places) -> list[Foreign]:
     return [each._replace(answer=str(answers.get(each.path, ""))) for each in found]
 
 
-def as_answered(places: "Places", problems: Iterable[Problem]) -> list[Problem]:
+def as_answered(places: Places, problems: Iterable[Problem]) -> list[Problem]:
     """Problems of files, those of other tools with what a person did about them already."""
     theirs = {each.path: each.problem for each in foreign(places)}
     return [each if each.ill else theirs.get(each.path, each) for each in problems]
