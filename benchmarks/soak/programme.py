@@ -342,7 +342,7 @@ ROWS: tuple[Row, ...] = (
         " from; of 60 kinds in 50 contexts; by eleven doors, every byte of every file searched",
         "recall 0.97 of the first (each family 0.90, 0.1 % of look-alikes changed), 0.95 of each"
         " family of the second and 0.98 of the third (each kind 0.90), precision 0.97, benign"
-        " 0.1 %, 2 MB/s, 0 of all and of 1,000 canaries found in any file",
+        " 0.1 %, 2 MB/s of code and prose, 0 of all and of 1,000 canaries found in any file",
         quick=(
             tried("tests/security/test_canaries.py", more=True),
             tried("tests/security/test_secret_doors.py", more=True, minutes=20),
@@ -354,7 +354,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "S11",
-        "200 poisoned texts, ten ways of keeping one on purpose, and 1,033 poisoned sessions by"
+        "200 poisoned texts, ten ways of keeping one on purpose, and 1,143 poisoned sessions by"
         " authors who knew no rule when they wrote them",
         "0 told without approval, 0 break the fence; of what users said themselves, 95 % of what is"
         " kept without these checks is still kept, as a memory or to be confirmed",
@@ -364,7 +364,8 @@ ROWS: tuple[Row, ...] = (
         ),
         instead="the judge of what is worth keeping was trained on what users say in 660 of these"
         " sessions, and rules followed what was missed in all of them: only an author who comes"
-        " later tells how far they carry. Offered are two sentences that users said in jest. A"
+        " later tells how far they carry. Offered are two sentences that users said in jest and four"
+        " in which they reject a poison by name. A"
         " search in sessions quotes what an agent said there, as its words, unless what waits says"
         " the same",
     ),

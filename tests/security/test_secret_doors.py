@@ -27,6 +27,7 @@ EACH = None if os.environ.get("LTM_FAULTS") == "all" else 9
 SHORTEST = 8
 """What is shorter stands in any file by chance: a number, a word."""
 TOGETHER = 30
+MARKS = "$=:;,./-_ "
 
 
 def sample() -> list[Kind]:
@@ -58,7 +59,9 @@ def by_command(ltm: Ltm) -> None:
     for text in texts():
         ltm.ok("remember", "-", stdin=text, LTM_DEBUG="1")
         line = text.split("\n")[2]
-        ltm.ok("remember", f"--reason={line}", "--", line, LTM_DEBUG="1")
+        done = ltm.run("remember", f"--reason={line}", "--", line, LTM_DEBUG="1")
+        # A line that is nothing but a secret is refused.
+        assert done.returncode == 0 or "nothing in the text but what is not kept" in done.stderr
 
 
 def by_tool(ltm: Ltm) -> None:
@@ -207,7 +210,8 @@ def searched(ltm: Ltm) -> tuple[int, bool, list[tuple[str, str, str]]]:
     leaks = []
     for kind in SAMPLE:
         for part in kind.traces():
-            if part.encode() in every and part not in said:
+            # In an index any byte may follow a word: `access_token` before a length of 36, "$".
+            if part.encode() in every and part.strip(MARKS) not in said:
                 names = [path.name for path, data in whole.items() if part.encode() in data]
                 leaks.append((kind.id, part, ", ".join(names)))
                 break
