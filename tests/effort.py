@@ -6,7 +6,7 @@ import os
 
 ALL = os.environ.get("LTM_FAULTS") == "all"
 
-EXAMPLES = 100 if ALL else 50
+EXAMPLES = 100 if ALL else 40
 """Examples for a property, where it does not say otherwise."""
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.runner import Ltm
+from tests.cli.test_transfer import entities
 from tests.e2e.client.deadline import wait_until
 from tests.e2e.client.terminal import Terminal
 
@@ -74,8 +75,7 @@ def test_a_long_list_goes_through_the_pager_and_a_short_one_does_not(
     with typing(ltm, "list", PAGER=str(pager)) as terminal:
         assert terminal.wait_end() == 0
         assert "paged" not in seen(terminal, PORT)
-    for number in range(60):
-        ltm.ok("remember", f"Fact number {number} is about thing {number * 7}")
+    ltm.ok("import", str(entities(ltm.project / "memory.jsonl", 60)))
     with typing(ltm, "list", "--limit", "55", PAGER=str(pager)) as terminal:
         assert terminal.wait_end() == 0
         shown = seen(terminal, "paged: ")

@@ -119,9 +119,9 @@ def entities(path: Path, count: int) -> Path:
 
 
 def test_an_import_that_is_killed_is_finished_by_running_it_again(ltm: Ltm) -> None:
-    path = entities(ltm.project / "memory.jsonl", 1_500)
+    path = entities(ltm.project / "memory.jsonl", 600)
     folder = ltm.home / ".ltm" / "projects"
-    for least in (1, 500):
+    for least in (1, 200):
         process = subprocess.Popen(
             [sys.executable, "-m", "ltm", "import", str(path)],
             cwd=ltm.project,
@@ -134,11 +134,11 @@ def test_an_import_that_is_killed_is_finished_by_running_it_again(ltm: Ltm) -> N
         process.send_signal(signal.SIGKILL)
         process.wait()
     before = ltm.json("list", "--limit", "1")["total"]
-    assert 0 < before < 1_500
+    assert 0 < before < 600
     report = ltm.json("import", str(path))
-    assert (report["added"], report["skipped"]) == (1_500 - before, before)
+    assert (report["added"], report["skipped"]) == (600 - before, before)
     assert report["problems"] == []
-    assert ltm.json("list", "--limit", "1")["total"] == 1_500
+    assert ltm.json("list", "--limit", "1")["total"] == 600
     assert ltm.json("import", str(path))["added"] == 0
 
 

@@ -268,11 +268,9 @@ MINE = {
 
 
 @pytest.mark.parametrize("scope", ["--user", "--project-scope"])
-@pytest.mark.parametrize("mine", [True, False], ids=["mine", "fresh"])
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name)
-def test_what_is_entered_goes_out_to_the_byte(
-    ltm: Ltm, client: Client, mine: bool, scope: str
-) -> None:
+def test_what_is_entered_goes_out_to_the_byte(ltm: Ltm, client: Client, scope: str) -> None:
+    """Where there is nothing, and then between what a person wrote."""
     if scope == "--project-scope" and not (client.project_servers or client.project_hooks):
         assert (
             "no settings for one project" in ltm.run("setup", "--client", client.name, scope).stderr
@@ -285,13 +283,12 @@ def test_what_is_entered_goes_out_to_the_byte(
     assert not any(
         path.parent.exists() for path in paths if path.parent not in (ltm.home, ltm.project)
     )
-    if mine:
-        for path in paths:
-            syntax = client.syntax if path.suffix in (".toml", ".yaml") else client.hooks_syntax
-            if path.suffix in (".json", ".jsonc", ".toml", ".yaml") and "ltm" not in path.stem:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                text = MINE["toml" if path.suffix == ".toml" else syntax]
-                path.write_text(MINE["yaml"] if path.suffix == ".yaml" else text)
+    for path in paths:
+        syntax = client.syntax if path.suffix in (".toml", ".yaml") else client.hooks_syntax
+        if path.suffix in (".json", ".jsonc", ".toml", ".yaml") and "ltm" not in path.stem:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            text = MINE["toml" if path.suffix == ".toml" else syntax]
+            path.write_text(MINE["yaml"] if path.suffix == ".yaml" else text)
     before = written(ltm)
 
     ltm.ok("setup", "--client", client.name, scope)

@@ -410,7 +410,7 @@ class TestChanging:
             subprocess.Popen([sys.executable, "-c", program, self.path(home), name, text])
             for name, text in settings
         ]
-        assert [process.wait(60) for process in running] == [0] * len(settings)
+        assert [process.wait(120) for process in running] == [0] * len(settings)
         config = load(str(home))
         assert all(config.origin(name) == "user" for name, _ in settings)
 

@@ -83,15 +83,38 @@ def install_plugin(shipped: Path, tmp_path: Path) -> InstallPlugin:
     """A function that gives a user the plugin, recorded, and an `ltm` that is installed."""
 
     def install(harness: Harness) -> Harness:
-        provide_python(harness)
-        name = harness.install(shipped / "src")
-        warm_up(harness.stage / "plugins" / name, tmp_path)
+        add_plugin(harness, shipped, tmp_path)
         return harness
 
     return install
 
 
+def add_plugin(harness: Harness, shipped: Path, elsewhere: Path) -> None:
+    """Install the plugin for a user who has an `ltm`, and let its hook run once."""
+    provide_python(harness)
+    name = harness.install(shipped / "src")
+    warm_up(harness.stage / "plugins" / name, elsewhere)
+
+
+@pytest.fixture(scope="session")
+def installed() -> dict[str, Harness]:
+    """By client, a user with the plugin and nothing else; none of them ever runs a session."""
+    return {}
+
+
 @pytest.fixture
-def product(harness: Harness, install_plugin: InstallPlugin) -> Harness:
+def product(
+    harness: Harness,
+    installed: dict[str, Harness],
+    shipped: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Harness:
     """A user with the plugin."""
-    return install_plugin(harness)
+    client = harness.client
+    if client.label not in installed:
+        first = Harness(client, tmp_path_factory.mktemp(f"installed-{client.label}"))
+        add_plugin(first, shipped, first.logs)
+        first.close()
+        installed[client.label] = first
+    harness.take_over(installed[client.label])
+    return harness

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from .client import MARKET, Harness, Reply, Rule, Script, ScriptError, Session, use, wait_until
-from .client.example import NAME, SERVER, write_plugin
+from .client.example import NAME, write_plugin
 
 
 @pytest.fixture
@@ -66,31 +66,6 @@ def test_a_resumed_session_keeps_its_id_and_its_conversation(
     assert again.fired("SessionStart")[0]["source"] == "resume"
     assert "the password is swordfish" in again.requests[0].text
     assert len(harness.transcripts()) == 1
-
-
-def test_a_session_at_the_terminal_is_compacted_and_cleared(harness: Harness, plugin: Path) -> None:
-    harness.load(plugin)
-
-    with harness.tui_session(["First. " * 40, "Second. " * 40, "Third.", "Fourth."]) as session:
-        session.wait_tools(SERVER)
-        session.ask("the first question")
-        session.ask("the second question")
-        session.command("/compact keep the port", until="PostCompact")
-        session.ask("after the compaction")
-        session.command("/clear", until="SessionStart")
-        session.ask("after the clearing")
-        assert "Fourth." in session.screen
-
-    sources = [event["source"] for event in session.fired("SessionStart")]
-    assert sources == ["startup", "compact", "clear"]
-    assert session.fired("PreCompact")[0]["custom_instructions"] == "keep the port"
-    assert "SCRIPTED-SUMMARY" in session.requests[2].text
-    assert "first question" not in session.requests[3].text
-    assert injected(session, "SessionStart")[-1] == "The notebook is open (clear)."
-    reasons = [event["reason"] for event in session.fired("SessionEnd")]
-    assert reasons == ["clear", "prompt_input_exit"]
-    assert session.rc == 0
-    assert len(harness.transcripts()) == 2
 
 
 def test_escape_stops_the_answer_and_closing_the_terminal_ends_the_session(

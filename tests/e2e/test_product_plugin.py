@@ -62,11 +62,21 @@ def test_the_checkout_is_valid_as_plugin_and_as_marketplace(
         assert "warning" not in said.lower()
 
 
-@pytest.mark.every_client
-@pytest.mark.parametrize("git", [False, True], ids=["directory", "git"])
-def test_the_checkout_is_a_marketplace_to_install_from_and_uninstalling_leaves_only_memories(
-    harness: Harness, tmp_path: Path, git: bool
+def test_the_folder_of_a_checkout_is_a_marketplace_and_uninstalling_leaves_only_memories(
+    harness: Harness, tmp_path: Path
 ) -> None:
+    comes_and_goes(harness, tmp_path, git=False)
+
+
+@pytest.mark.every_client
+def test_a_repository_is_a_marketplace_and_uninstalling_leaves_only_memories(
+    harness: Harness, tmp_path: Path
+) -> None:
+    comes_and_goes(harness, tmp_path, git=True)
+
+
+def comes_and_goes(harness: Harness, tmp_path: Path, *, git: bool) -> None:
+    """Install the plugin from a checkout, use it, and uninstall it."""
     checkout = ship(tmp_path / 'it\'s "a" $(touch X)')  # a shell must not read it as its own
     for name in (".venv/lib/big.so", "tests/test_it.py", "benchmarks/it.py"):
         (checkout / name).parent.mkdir(parents=True)

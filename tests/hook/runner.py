@@ -17,7 +17,7 @@ from ltm.spool.events import in_order
 from tests import forking
 
 PROGRAM = Path(main.__file__)
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds after which a test gives a hook up: far more than a hook allows itself, so that a slow
 machine fails no test, and far less than for ever."""
 

@@ -15,7 +15,7 @@ from ltm.project.layout import places
 from ltm.vault import codec
 from ltm.vault.vault import Vault
 
-SIZES = (1_100, 3_300)
+SIZES = (1_100, 2_200)
 """Both larger than what is looked at whole, so that the same is done in both."""
 
 COUNT = """

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
+
 import pytest
 
 from tests.contract.store_contract import Open, StoreContract
+from tests.postgres.cluster import Cluster
 from tests.postgres.team import Team
 
 pytest_plugins = ()
+PROJECTS = count()
 
 
 class TestPostgresStore(StoreContract):
     """Memories as rows."""
 
+    @pytest.fixture(scope="class")
+    def shared(self, cluster: Cluster) -> Iterator[Team]:
+        name = cluster.create()
+        made = Team(cluster, name)
+        yield made
+        made.close()
+        cluster.drop(name)
+
     @pytest.fixture
-    def reopen(self, team: Team) -> Open:
-        return team.store
+    def reopen(self, shared: Team) -> Open:
+        """A project for each test, in one database: no project knows of another."""
+        project = shared.add_project(f"shop-{next(PROJECTS)}")
+        shared.operator.set_role(project, shared.people["owner"].id, "owner")
+        return lambda: shared.store(project=project)

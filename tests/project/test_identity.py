@@ -640,7 +640,7 @@ class TestRecords:
             assert process.stdin is not None
             process.stdin.write("go\n")
             process.stdin.close()
-        assert [process.wait(30) for process in running] == [0] * 8
+        assert [process.wait(120) for process in running] == [0] * 8
         (path,) = Path(ltm_home, "projects").glob("*/project.json")
         known = {entry["path"] for entry in json.loads(path.read_text())["folders"]}
         assert known == {str(folder / ".git") for folder in folders}

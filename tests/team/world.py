@@ -137,7 +137,7 @@ class TeamServer:
     def stop(self) -> None:
         if self.process.poll() is None:
             self.process.terminate()
-        self.process.communicate(timeout=60)
+        self.process.communicate(timeout=120)
 
     def admin(self, *words: str) -> Any:
         """What a command of who runs the server prints."""
@@ -159,7 +159,7 @@ class TeamServer:
         headers: Mapping[str, str] | None = None,
     ) -> tuple[int, dict[str, str], Any]:
         """The status, headers and JSON of an answer."""
-        connection = HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=120)
         sent = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
         sent |= {"Authorization": f"Bearer {token}"} if token else {}
         try:

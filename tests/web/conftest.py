@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from tests.web.scene import Scene, Served, build, served
 
 CHROMIUM = os.environ.get("LTM_CHROMIUM") or shutil.which("chromium") or shutil.which("chrome")
-PATIENCE = 30_000
+PATIENCE = 90_000
 """Milliseconds after which a test gives up; nothing is measured with it."""
 
 FLAGS = [

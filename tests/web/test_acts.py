@@ -520,7 +520,9 @@ def test_long_work_says_how_far_it_is(person: Person) -> None:
 def _finished(person: Person) -> None:
     """Wait for work that is under way: the page renews itself with scripts; without, by itself."""
     assert "/work/" in person.tab.url
-    expect(person.tab.get_by_role("link", name="Look at the result")).to_be_attached(timeout=60_000)
+    expect(person.tab.get_by_role("link", name="Look at the result")).to_be_attached(
+        timeout=120_000
+    )
 
 
 # -- a repository that brings memories, and a mass that waits --------------------------------------

@@ -47,14 +47,14 @@ def test_it_prints_a_link_that_a_browser_opens_once_and_ends_with_ctrl_c(ltm: Lt
         with error.value:
             assert b"ltm ui" in error.value.read()
     process.send_signal(signal.SIGINT)
-    _, complaints = process.communicate(timeout=60)
+    _, complaints = process.communicate(timeout=120)
     assert (process.returncode, complaints) == (0, "Ctrl-C ends it.\n")
 
 
 def test_it_ends_by_itself_when_it_is_not_used(ltm: Ltm) -> None:
     process, link = started(ltm, "--no-open", **{"ltm.web.server.IDLE": 0.2})
     assert link.startswith("http://127.0.0.1:")
-    process.communicate(timeout=60)
+    process.communicate(timeout=120)
     assert process.returncode == 0
 
 

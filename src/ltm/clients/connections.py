@@ -22,15 +22,12 @@ from ltm.clients.clients import (
     path_of,
     settings_files_of,
 )
-from ltm.clients.settings import SettingsEntry, SettingsFile, our_entries
+from ltm.clients.settings import SettingsEntry, SettingsFile, our_entries, settings_text_in
 from ltm.clients.settings_text import Unreadable, value_of
 from ltm.clients.table import CLIENTS, Client
 from ltm.clients.wire import is_plugin_active
 from ltm.config.config import Config
-from ltm.files.atomic import read_plain
 from ltm.project.layout import Places
-
-_LIMIT = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +129,7 @@ def _has_hooks(client: Client, root: str) -> bool:
 
 
 def _entries(file: SettingsFile) -> list[SettingsEntry]:
-    return list(our_entries(_text(file.path), file))
+    return list(our_entries(settings_text_in(file.path), file))
 
 
 def _own_events(
@@ -141,7 +138,7 @@ def _own_events(
     """The events for which a file of our own is there, and the file."""
     for event in hook_events(client, config):
         for path, _, _ in own_files(client, [event], home, project, environ):
-            if "ltm-hook" in _text(path):
+            if "ltm-hook" in settings_text_in(path):
                 yield event, path
 
 
@@ -153,7 +150,7 @@ def _untrusted(
     The client notes a hash of each hook it was told to trust, under the hook's place.
     """
     try:
-        state = value_of(_text(path_of(client.trust_noted, environ)), "toml")
+        state = value_of(settings_text_in(path_of(client.trust_noted, environ)), "toml")
     except Unreadable:
         state = {}
     noted = state.get("hooks", {}).get("state", {})
@@ -174,10 +171,3 @@ def trust_hash(event: str, hook: Mapping[str, Any]) -> str:
     identity = {"event_name": event, "hooks": [{"async": False, **hook}]}
     data = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return f"sha256:{hashlib.sha256(data.encode()).hexdigest()}"
-
-
-def _text(path: str) -> str:
-    try:
-        return read_plain(path, limit=_LIMIT).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return ""

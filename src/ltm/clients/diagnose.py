@@ -22,18 +22,18 @@ from ltm.clients.settings import (
     hook_words,
     is_older_hook,
     our_entries,
+    settings_in,
+    settings_text_in,
 )
 from ltm.clients.settings_text import Unreadable, value_of
 from ltm.clients.table import CLAUDE_CODE
 from ltm.clients.wire import PLUGIN, PLUGIN_EVENTS, is_plugin_active, settings_files
-from ltm.files.atomic import read_plain
 from ltm.model import Problem
 from ltm.project.home import client_folder
 from ltm.project.layout import Places
 from ltm.spool import hook_log
 from ltm.spool.hook_log import python, runtime
 
-_LIMIT = 64 * 1024 * 1024
 _LATELY = timedelta(days=1)
 _RENEW = "run 'ltm doctor --fix'"
 _Entered = list[tuple[str, SettingsEntry]]
@@ -66,14 +66,14 @@ def why_not_working(places: Places, environ: Mapping[str, str] = os.environ) -> 
         found.append(Problem("claude", message))
     for path in settings_files(folder, root):
         try:
-            value_of(_text(path), "json")
+            value_of(settings_text_in(path), "json")
         except Unreadable as error:
             message = f"cannot be read as JSON ({error}), so the client ignores all of it"
             found.append(Problem(path, message, error.line))
     if not plugin and not entered:
         return [*found, _not_entered(folder, root)]
     for path in settings_files(folder, root):
-        if _value(path).get("disableAllHooks") is True:
+        if settings_in(path).get("disableAllHooks") is True:
             message = "disableAllHooks is on, so no hook runs (set it to false or remove it)"
             found.append(Problem(path, message))
     found += older_hooks(places, environ)
@@ -136,7 +136,7 @@ def _hooks(entered: _Entered) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _not_entered(folder: str, project: str) -> Problem:
     for path in settings_files(folder, project):
-        plugins = _value(path).get("enabledPlugins")
+        plugins = settings_in(path).get("enabledPlugins")
         for key, value in plugins.items() if isinstance(plugins, dict) else ():
             if key.startswith(f"{PLUGIN}@") and value is False:
                 remedy = f"switch it on: claude plugin enable {PLUGIN}"
@@ -213,21 +213,7 @@ def _runtime(home: str) -> Iterator[Problem]:
 
 def _ours(file: SettingsFile) -> list[SettingsEntry]:
     try:
-        found = our_entries(_text(file.path), file)
+        found = our_entries(settings_text_in(file.path), file)
         return [each for each in found if each.steps != (STATUS_LINE,)]
     except Unreadable:
         return []
-
-
-def _value(path: str) -> dict[str, Any]:
-    try:
-        return value_of(_text(path), "json")
-    except Unreadable:
-        return {}
-
-
-def _text(path: str) -> str:
-    try:
-        return read_plain(path, limit=_LIMIT).decode("utf-8", "replace")
-    except (OSError, ValueError):
-        return ""

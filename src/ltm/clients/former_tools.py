@@ -20,17 +20,17 @@ from ltm.clients.settings import (
     hook_words,
     is_our_hook,
     is_our_server,
+    settings_in,
+    settings_text_in,
 )
 from ltm.clients.settings_text import Steps, Unreadable, look, value_of
 from ltm.clients.table import CLAUDE_CODE
 from ltm.clients.wire import settings_files
 from ltm.errors import Conflict, NotFound, Refused
-from ltm.files.atomic import is_inside, read_plain, write_file
+from ltm.files.atomic import is_inside, write_file
 from ltm.model import Problem
 from ltm.project.home import client_folder
 from ltm.project.layout import Places
-
-_LIMIT = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def former_entries(
     if not folder:
         return
     for path in settings_files(folder, root):
-        value = _value(path)
+        value = settings_in(path)
         for tool in TOOLS:
             events = ", ".join(each.steps[-1] for each in _hooks(value, tool))
             if events:
@@ -102,7 +102,7 @@ def former_entries(
                     remedy = f"claude plugin uninstall {name}"
                     yield FormerEntry(tool, path, f"the plugin {name}", remedy)
     for path, steps in _server_tables(root, environ):
-        value = _value(path)
+        value = settings_in(path)
         for tool in TOOLS:
             names = ", ".join(each.steps[-1] for each in _servers(value, steps, tool))
             if names:
@@ -141,14 +141,14 @@ def removals(
 def remove(change: FileChange) -> None:
     """Write a file without what is to go, if it is still as it was when that was planned."""
     path = os.path.realpath(change.path)
-    if _text(path) != change.before:
+    if settings_text_in(path, "surrogateescape") != change.before:
         raise Conflict("was changed meanwhile, so nothing was written", path=path, hint="try again")
     mode = os.stat(path).st_mode & 0o777
     write_file(path, (change.after or "").encode("utf-8", "surrogateescape"), mode=mode)
 
 
 def _plan(changes: dict[str, FileChange], path: str, without: Any, root: str) -> None:
-    before = _text(path)
+    before = settings_text_in(path, "surrogateescape")
     if not before or (path.startswith(root + os.sep) and not is_inside(path, root)):
         return
     planned = changes.get(path)
@@ -214,17 +214,3 @@ def _server_tables(root: str, environ: Mapping[str, str]) -> Iterator[tuple[str,
 
 def _line(tool: FormerTool) -> str:
     return f"ltm uninstall --tool {tool.name}"
-
-
-def _value(path: str) -> dict[str, Any]:
-    try:
-        return value_of(_text(path), "json")
-    except Unreadable:
-        return {}
-
-
-def _text(path: str) -> str:
-    try:
-        return read_plain(path, limit=_LIMIT).decode("utf-8", "surrogateescape")
-    except (OSError, ValueError):
-        return ""

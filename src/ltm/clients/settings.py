@@ -61,6 +61,22 @@ class SettingsFile:
     """The key our hooks stand under, where the file has no common table of hooks."""
 
 
+def settings_text_in(path: str, errors: str = "replace") -> str:
+    """The text of a settings file; '' where it cannot be read."""
+    try:
+        return read_plain(path, limit=_LIMIT).decode("utf-8", errors)
+    except (OSError, ValueError):
+        return ""
+
+
+def settings_in(path: str) -> dict[str, Any]:
+    """The values of a JSON settings file; none where it cannot be read."""
+    try:
+        return value_of(settings_text_in(path), "json")
+    except Unreadable:
+        return {}
+
+
 def entries_in(file: SettingsFile) -> list[SettingsEntry]:
     """Our entries in a file as it is; nothing where it cannot be read."""
     try:

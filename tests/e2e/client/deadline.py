@@ -13,8 +13,9 @@ T = TypeVar("T")
 
 # The client is a 235 MB program on a machine that may be busy: a deadline only bounds how long a
 # broken test takes, it is never a measurement.
-PATIENCE = 30.0
-POLL = 0.02
+PATIENCE = 120.0
+POLL, SELDOM = 0.02, 0.2
+"""Seconds between two looks: what takes longer is looked for less often, as looking costs too."""
 
 
 class DeadlineError(AssertionError):
@@ -33,10 +34,12 @@ def wait_until(
     time is over, for the one who reads the failure.
     """
     end = time.monotonic() + timeout
+    pause = POLL
     while True:
         value = condition()
         if value:
             return value
         if time.monotonic() >= end:
             raise DeadlineError(f"waited {timeout:g} s for {what}\n{state()}")
-        time.sleep(POLL)
+        time.sleep(pause)
+        pause = min(1.3 * pause, SELDOM)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -28,7 +29,7 @@ from .tap import LOG_VARIABLE
 
 MARKET = "e2e-market"
 ALLOWED = ("Bash", "Read", "Write", "Edit", "Agent", "Skill")
-CLI_PATIENCE = 60.0
+CLI_PATIENCE = 180.0
 
 
 class Harness:
@@ -171,6 +172,17 @@ class Harness:
         self.cli("plugin", "marketplace", *place)
         self.cli("plugin", "update" if again else "install", f"{staged.name}@{MARKET}")
         return staged.name
+
+    def take_over(self, other: Harness) -> None:
+        """Have what another harness installed, as if it had been installed here."""
+        there, here = os.fsencode(other.base), os.fsencode(self.base)
+        for folder in ("home", "stage"):
+            shutil.copytree(other.base / folder, self.base / folder, dirs_exist_ok=True)
+            for path in (self.base / folder).rglob("*"):
+                # What is compiled names its source by the moment it was written, never by its path.
+                if path.is_file() and path.suffix != ".pyc" and there in (old := path.read_bytes()):
+                    path.write_bytes(old.replace(there, here))
+        self._allow(other.allowed)
 
     def publish(self, folder: Path, name: str) -> str:
         """Commit a folder and serve it by git on loopback; returns the address."""
