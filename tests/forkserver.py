@@ -71,7 +71,8 @@ def main() -> None:
             if key.fd == public.fileno():
                 connection = public.accept()[0]
                 message, handles, _, _ = socket.recv_fds(connection, MOST, 3)
-                _begin(json.loads(message), [*handles, connection.detach()])
+                if message:
+                    _begin(json.loads(message), [*handles, connection.detach()])
                 continue
             message, handles, _, _ = socket.recv_fds(requests, MOST, 4)
             if not message:

@@ -80,7 +80,6 @@ class TestLayout:
             agent="default",
             agent_folder=f"{top}/agents/default",
             state_db=f"{top}/state.db",
-            spool=f"{top}/spool",
         )
 
     def test_looking_makes_nothing(self, repo: Path, environ: dict[str, str]) -> None:

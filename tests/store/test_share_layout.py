@@ -52,4 +52,4 @@ def test_every_place_is_below_the_home_or_in_the_repository(user_home: Path) -> 
     assert found.shared == os.path.join(str(repo), ".claude", "ltm")
     assert found.private == os.path.join(home, "projects", found.project.id)
     assert found.agent_folder == os.path.join(home, "agents", "ada")
-    assert (found.state_db, found.spool) == (f"{home}/state.db", f"{home}/spool")
+    assert found.state_db == f"{home}/state.db"

@@ -110,7 +110,6 @@ class TeamCall(Call):
             agent="team",
             agent_folder=os.path.join(nowhere, "agent"),
             state_db=os.path.join(nowhere, "state.db"),
-            spool=os.path.join(nowhere, "spool"),
         )
 
     @cached_property

@@ -85,7 +85,6 @@ class Places(NamedTuple):
     agent_folder: str
     """The vault of what the agent knows across projects."""
     state_db: str
-    spool: str
     problems: tuple[Problem, ...] = ()
     trusted: bool | None = None
     """What a person said about the shared vault; None when they have not been asked."""
@@ -153,7 +152,6 @@ def places(
         agent=name,
         agent_folder=os.path.join(top, "agents", name),
         state_db=os.path.join(top, STATE),
-        spool=os.path.join(top, "spool"),
         problems=(problem,) if problem else (),
         trusted=trust_answer(private, project, shared) if exists else None,
         claude_ltm=next(filter(is_claude_ltm_store, candidates), ""),

@@ -76,8 +76,6 @@ class Event:
     trigger: str = ""
     """Who asked for a compaction: `manual` or `auto`."""
     agent: str = ""
-    agent_type: str = ""
-    agent_transcript: str = ""
     tool: str = ""
     ok: bool = True
     """Whether the tool did its work."""
