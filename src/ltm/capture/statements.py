@@ -66,8 +66,13 @@ _LEANS = re.compile(
     re.IGNORECASE,
 )
 
-_LEANS_LATER = re.compile(r"\w+ (?:it(?!'s| is)|them)\b", re.IGNORECASE)
-"""What is not named but in the words before: "keep it until Friday"."""
+_LEANS_LATER = re.compile(
+    r"\w+ (?:it(?!'s| is)|them)\b|(?:\w+ ){1,3}(?:that|this|it|them|those|these)\W*\Z",
+    re.IGNORECASE,
+)
+"""What is not named but in the words before: "keep it until Friday", "never do that"."""
+_UNSETTLED = re.compile(r".*\b(?:no,? wait|wait,? no|scratch that|no idea)\b", re.IGNORECASE)
+"""Who says this in the middle of a statement has not made it yet."""
 _WITHDRAWS = re.compile(
     r"\W*(?:(?:h+m+|no|nope|ok(?:ay)?|wait|actually|sorry|oh|ah|well|but|nein|ne|ach|nee|doch|non|não|нет)"
     r"[\s,.!…:;–—-]+)*"
@@ -216,7 +221,8 @@ def statements(
         # What leans on the words before it cannot be understood without them.
         plain = tidy(spoken[first].text)
         leans = _LEANS.match(plain) or _LEANS_LATER.match(plain) or len(words(whole)) < FEWEST
-        is_sure = (chosen >= sure or wanted) and not (leans or long or _REPORTED.match(whole))
+        undecided = _REPORTED.match(whole) or _UNSETTLED.match(whole)
+        is_sure = (chosen >= sure or wanted) and not (leans or long or undecided)
         speaks = (f"@{setting.speaker}",)
         kind, _ = model.best("kind", whole, speaks)
         claim, reason = with_reason(whole)
@@ -265,7 +271,10 @@ def _joins(spoken: Sequence[Sentence], place: int, model: Judge) -> bool:
         return False
     if is_standing_order(spoken[place].text) and not _LEANS.match(spoken[place].text):
         return False  # it stands by itself, and a later order must not put the other out of force
-    least = _LEANING if _LEANS.match(spoken[place].text) else _TAKEN
+    leans = _LEANS.match(spoken[place].text)
+    if not leans and len(words(spoken[place - 1].text)) < 2:
+        return False  # "Commit." says nothing of the rule that follows
+    least = _LEANING if leans else _TAKEN
     return model.worth(JOINS, spoken[place].text, pair_signs(spoken, place)) >= least
 
 
@@ -340,7 +349,8 @@ _ORDER = re.compile(
     r"(?:(?:and|but|also|ok|please|pls|bitte|por favor|s'il te plaît)[ ,]+)*"
     r"(?:(?:always|never)(?! (?:mind|understood|knew|heard|saw|seen|had|been|was|thought|got|here"
     r"|(?!embed|feed|need|proceed|seed)\w{2,}ed|\w+[^s\W]s)\b)"
-    r"|from now on|going forward|immer|nie(?:mals)?|ab (?:jetzt|sofort)"
+    r"|from now on|going forward|immer|niemals|ab (?:jetzt|sofort)"
+    r"|nie(?= (?:auf|direkt|ohne|mit|wieder|etwas|an|den|die|das|einen?|zu|vor|nach|in)\b)"
     r"|siempre|nunca|a partir de (?:ahora|agora)|toujours|jamais|désormais|dorénavant|sempre"
     r"|d'ora in poi|altijd|nooit|vanaf nu|zawsze|nigdy|od teraz|всегда|никогда|отныне|завжди"
     r"|ніколи|her zaman|asla|vždy|nikdy|aina|alltid|aldrig)\b.{8,}[^?？]\Z"

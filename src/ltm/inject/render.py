@@ -322,6 +322,6 @@ def offer_lines(candidates: Sequence[CandidateRecord]) -> list[str]:
 def _offer_line(candidate: CandidateRecord) -> str:
     head = f"- {candidate.id} ({'user' if candidate.trust == Trust.USER else 'agent'}) "
     text, most = harmless(candidate.text[: FULL * _ROUGH]), FULL
-    while estimate(head + shorten(text, most)) > OFFER_TOKENS:
+    while estimate(head + shorten(text, most)) >= OFFER_TOKENS:  # the end of the line is one
         most -= _ROUGH
     return head + shorten(text, most)
