@@ -13,7 +13,7 @@ import click
 from ltm.cli import output
 from ltm.cli.command import Work, command
 from ltm.clients.former_tools import former_entries
-from ltm.errors import NotFound
+from ltm.errors import NotFound, Refused
 from ltm.files.atomic import is_inside
 from ltm.model import now
 from ltm.store.other_tools import answer, foreign
@@ -75,7 +75,7 @@ def import_command(work: Work, path: str, ignore: bool, dry_run: bool, **options
         for each in () if work.as_json else offered:
             output.say(f"{each.path} is not offered again.")
         return
-    with _bar() as progress:
+    with _bar() as progress, _offering(work, top):
         report = import_memories(
             ImportRequest(path, dry_run=dry_run, **options),
             work.store,
@@ -94,6 +94,19 @@ def import_command(work: Work, path: str, ignore: bool, dry_run: bool, **options
                 output.note(output.problem(entry.problem))
     if report.problems and not (report.added or report.updated or report.skipped):
         click.get_current_context().exit(1)
+
+
+@contextmanager
+def _offering(work: Work, folder: str) -> Iterator[None]:
+    """Where there is nothing in a folder that was named, name the place where there is."""
+    try:
+        yield
+    except Refused as refused:
+        offered = [each for each in foreign(work.places) if each.is_new]
+        if not offered or not os.path.isdir(folder):
+            raise
+        hint = f"memories of another tool are elsewhere: {offered[0].remedy}"
+        raise Refused(refused.message, path=refused.path, line=refused.line, hint=hint) from None
 
 
 def _show(report: ImportReport) -> None:

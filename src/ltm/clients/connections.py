@@ -22,7 +22,13 @@ from ltm.clients.clients import (
     path_of,
     settings_files_of,
 )
-from ltm.clients.settings import SettingsEntry, SettingsFile, our_entries, settings_text_in
+from ltm.clients.settings import (
+    STATUS_LINE,
+    SettingsEntry,
+    SettingsFile,
+    our_entries,
+    settings_text_in,
+)
 from ltm.clients.settings_text import Unreadable, value_of
 from ltm.clients.table import CLIENTS, Client
 from ltm.clients.wire import is_plugin_active
@@ -102,7 +108,7 @@ def _connection(
             for entry in entries:
                 if entry.steps[-1] == "ltm" and entry.steps[:-1] == file.servers:
                     server = server or file.path
-                else:
+                elif entry.steps != (STATUS_LINE,):
                     events = entry.value if file.named else {entry.steps[-1]: entry.value}
                     hooks |= {event: (file.path, value) for event, value in events.items()}
         for event, path in _own_events(client, config, places.home, project, environ):

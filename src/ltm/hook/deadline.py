@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 OUT_OF_TIME = (
     '{"systemMessage":"LTM was not ready in time: this session starts without its memories, the'
-    ' next should have them (ltm doctor says more)"}\n'
+    ' next should have them (ltm doctor or /ltm:doctor says more)"}\n'
 )
 """What a hook prints for the person whose session starts without memories."""
 

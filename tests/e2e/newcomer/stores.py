@@ -123,7 +123,6 @@ def of_anima(home: Path, project: Path) -> Path:
     other = home / "other"
     other.mkdir()
     path = anima(home / ".ltm" / "memories.db", project, other)
-    path.parent.chmod(0o700)
     db = sqlite3.connect(path)
     said = "Reviews of app begin with its tests"
     db.execute(

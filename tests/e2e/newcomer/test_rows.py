@@ -101,6 +101,15 @@ def test_an_old_store_is_noticed_everywhere_and_offered_until_it_is_imported(
     assert (again["added"], again["updated"]) == (0, 0)
 
 
+def test_an_import_of_the_project_names_the_place_where_the_notes_of_the_client_are(
+    mover: Mover,
+) -> None:
+    ltm, path = mover("auto-memory")
+    refused = ltm.run("import", ".")
+    assert refused.returncode == 1
+    assert f"ltm import {path}" in refused.stderr
+
+
 def test_old_hooks_and_servers_are_named_with_the_line_that_removes_them(mover: Mover) -> None:
     ltm, _ = mover("memory-mcp")
     settings, servers = ltm.home / ".claude" / "settings.json", ltm.project / ".mcp.json"
@@ -458,6 +467,7 @@ def test_003_the_status_line_shows_memories_and_budget(mover: Mover) -> None:
     ltm.ok("setup", "--statusline")
     command = json.loads(settings.read_text())["statusLine"]["command"]
     assert command.endswith("ltm statusline")
+    assert "5 hooks" in ltm.run("doctor").stdout, "it is none"
     ltm.ok("setup")
     assert "statusLine" in settings.read_text(), "it stays when ltm is set up again"
     given = json.dumps({"workspace": {"project_dir": str(ltm.project)}})
