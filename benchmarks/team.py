@@ -28,7 +28,7 @@ from benchmarks.corpus import memories, questions
 from benchmarks.report import keep, percentile, table, timed
 from ltm.decisions import Reinforce
 from ltm.embed.embedder import unit
-from ltm.index.vectors import Floats
+from ltm.index.vector_blocks import Floats
 from ltm.kinds import Kinds
 from ltm.model import Filter, Scope
 from ltm.postgres.database import Database, Person

@@ -22,7 +22,8 @@ import numpy as np
 
 from benchmarks.report import keep, peak_mb, percentile, table
 from ltm.embed.embedder import unit
-from ltm.index.vectors import Floats, Vectors
+from ltm.index.vector_blocks import Floats
+from ltm.index.vectors import Vectors
 
 DIMENSIONS = 256
 _SLICE = 20_480

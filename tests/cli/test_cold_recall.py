@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from ltm.cli import demo
+from ltm.embed.update import embed_new
+from ltm.store.project import OpenProject
 from tests.cli.runner import Ltm
 from tests.test_import_direction import ORDER
 
@@ -94,6 +96,39 @@ def test_a_question_in_plain_words_loads_nothing_it_can_do_without(
     assert packages(names) <= set(ORDER[: ORDER.index("inject")]) - {"sessions", "capture"} | {
         "cli"
     }
+
+
+@pytest.mark.parametrize("most", ["20_000", "-1"])
+def test_vectors_that_are_there_are_compared_without_numpy_until_they_are_many(
+    ltm: Ltm, most: str
+) -> None:
+    """However many: the answer is the same."""
+    for text in (
+        "The gateway retries three times",
+        "Tea is in the kitchen",
+        "Deploys need the VPN",
+    ):
+        ltm.ok("remember", text)
+    ltm.ok("capture", DEMO)
+    environ = {"HOME": str(ltm.home), "LTM_HOME": str(ltm.home / ".ltm")}
+    with OpenProject(str(ltm.project), environ=environ) as project:
+        embed_new(project, environ)
+    program = (
+        f"import sys; import ltm.index.vectors; ltm.index.vectors.PLAIN = {most};"
+        "from ltm.cli.main import main; import atexit;"
+        "atexit.register(lambda: print('numpy' in sys.modules, file=sys.stderr)); main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "recall", "gateway", "attempts"],
+        cwd=ltm.project,
+        env=environ,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr.splitlines()[-1] == f"{most == '-1'}"
+    assert done.stdout == ltm.ok("recall", "gateway", "attempts")
+    assert "retries three times" in done.stdout
 
 
 def test_options_are_for_the_command_line_library(ltm: Ltm) -> None:

@@ -19,7 +19,8 @@ from ltm.history.passage import Header, Passage
 from ltm.index import vectors as module
 from ltm.index.index import VECTORS_FILE as FILE
 from ltm.index.index import Index
-from ltm.index.vectors import Floats, MemoryVectors, packed, vectors_of
+from ltm.index.vector_blocks import Floats, packed
+from ltm.index.vectors import MemoryVectors, vectors_of
 from ltm.model import Filter, Status
 from ltm.store.file_store import FileStore
 from tests.index.directions import DIMENSIONS, MODEL, direction
@@ -39,6 +40,10 @@ class Numbers:
         self.texts += texts
         found = [direction(int(text.rsplit(" ", 1)[-1].strip(".") or 0)) for text in texts]
         return np.array(found, np.float32).reshape(-1, DIMENSIONS)
+
+    def direction(self, text: str) -> Floats | None:
+        found: Floats = self.embed([text])[0]
+        return found
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ltm.index.vectors import Floats
+from ltm.index.vector_blocks import Floats
 
 MODEL = "test"
 DIMENSIONS = 32

@@ -17,10 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ltm.errors import Busy, StorageFailed
+from ltm.index import plain_blocks
 from ltm.index import vectors as memoryvectors
 from ltm.index import vectors as module
 from ltm.index.index import VECTORS_FILE, keep_vectors, vectors_path
-from ltm.index.vectors import BLOCK, MemoryVectors, Vectors, best, packed, unpacked, vectors_of
+from ltm.index.vector_blocks import best, packed, scores, unpacked
+from ltm.index.vectors import BLOCK, MemoryVectors, Vectors, vectors_of
 from ltm.model import Filter
 from ltm.store.file_store import FileStore
 from tests.index.directions import DIMENSIONS, MODEL, direction, directions
@@ -59,7 +61,25 @@ def kept_bytes(number: int) -> bytes:
 
 
 def rows_in(vectors: Vectors) -> list[int]:
-    return sorted(vectors.scores(direction(0))[0].tolist())
+    return sorted(row for row, _ in vectors.nearest(direction(0), vectors.count()))
+
+
+def test_without_numpy_a_block_compares_the_same(vectors: Vectors) -> None:
+    numbers = [*range(1, 40), 77]
+    made = np.array([direction(number) for number in numbers], np.float32)
+    made[3] = 0
+    data = packed(numbers, made).data()
+    query = direction(5)
+    rows, likeness = scores([unpacked(data, len(numbers))], query)
+    block, parts = plain_blocks.unpacked(data, len(numbers)), query.tolist()
+    assert list(block.rows) == rows.tolist()
+    assert block.likeness(parts) == pytest.approx(likeness.tolist(), abs=1e-6)
+    wanted = [2, 5, 40, 77]
+    found = unpacked(data, len(numbers)).likeness_of(query, wanted)
+    assert block.likeness_of(parts, wanted) == pytest.approx(found, abs=1e-6)
+    for damaged, count in ((data[:-1], 40), (data[:-1] + b"?", 40), (data, 39), (data, 0)):
+        with pytest.raises(ValueError, match="damaged"):
+            plain_blocks.unpacked(damaged, count)
 
 
 def test_the_nearest_are_those_a_comparison_with_every_vector_finds(vectors: Vectors) -> None:
@@ -513,4 +533,4 @@ class TestMemories:
         vectors.drop_gone()
         near = vectors.nearest_memories(direction(1), Filter(), 10)
         assert gone.memory.id not in {each.memory.id for each, _ in near}
-        assert len(vectors.scores(direction(1))[0]) == 5
+        assert vectors.count() == 5

@@ -1,15 +1,15 @@
 """What an embedder is, and which one is in use: the user's options, and what is installed.
 
-A repository's config has no say in it. numpy and a table of weights are loaded when an embedder is
-opened, and kept for the life of the process: asking what is installed loads neither.
+A repository's config has no say in it. A table of weights is loaded when an embedder is opened, and
+kept for the life of the process; numpy when it is asked for more than one direction. Asking what is
+installed loads neither.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 
@@ -20,7 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Protocol
 
-    from ltm.index.vectors import Floats
+    from ltm.index.vector_blocks import Floats
+    from ltm.index.vectors import Direction
 else:
     Protocol = object
 
@@ -28,8 +29,6 @@ KEY = "LTM_EMBED_KEY"
 """The variable that holds the key of a server, for one that wants any."""
 
 OFF, STATIC = "none", "static"
-
-_THREADS = "OPENBLAS_NUM_THREADS"
 
 
 class Embedder(Protocol):
@@ -49,6 +48,9 @@ class Embedder(Protocol):
         `ModelFailed`, here or of `dimensions`, when the model is not available now: the caller
         goes on without vectors.
         """
+
+    def direction(self, text: str) -> Direction | None:
+        """The same for one text; None where it has nothing to embed."""
 
 
 class Package(NamedTuple):
@@ -85,8 +87,7 @@ def installed() -> Package | None:
 def numpy_fault() -> str:
     """Why numpy, which is installed, cannot be loaded; '' if it can. Loads it."""
     try:
-        with _one_thread():
-            import numpy  # noqa: F401
+        import ltm.index.vector_blocks  # noqa: F401
     except ImportError as error:
         return str(error).strip().rpartition("\n")[2]
     return ""
@@ -100,28 +101,16 @@ def open_embedder(config: Config, environ: Mapping[str, str] = os.environ) -> Em
     backend = config.own("embed.backend")
     if backend == OFF or find_spec("numpy") is None:
         return None
-    # numpy takes longer to load than all of a question.
-    if (backend == STATIC and installed() is None) or numpy_fault():
+    if backend == STATIC and installed() is None:
         return None
     if backend == STATIC:
         from ltm.embed.static import load
 
         return next((found for package in PACKAGES if (found := load(package))), None)
+    if numpy_fault():
+        return None
     options = (config.own(f"embed.{name}") for name in ("base_url", "model", "timeout"))
     return _open_server(*options, environ.get(KEY, ""))
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Within this, numpy is loaded without threads of its own: a sixth less of processor time, and
-    nothing here is large enough to be shared among them."""
-    given = os.environ.get(_THREADS)
-    os.environ[_THREADS] = given or "1"
-    try:
-        yield
-    finally:
-        if given is None:  # what we start may need them
-            del os.environ[_THREADS]
 
 
 @cache
@@ -158,7 +147,7 @@ def _install_line() -> str:
 
 def unit(vectors: Floats) -> Floats:
     """The same directions, each of length one; what has no length stays as it is."""
-    import numpy as np
+    from ltm.index.vector_blocks import np
 
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     units: Floats = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)

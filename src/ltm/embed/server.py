@@ -10,11 +10,9 @@ import json
 import time
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from ltm.embed.embedder import KEY, unit
 from ltm.errors import BadAnswer, ModelFailed
-from ltm.index.vectors import Floats
+from ltm.index.vector_blocks import Floats, np
 from ltm.llm.http_api import Server
 from ltm.redact.redact import redacted
 from ltm.text.display import counted
@@ -79,6 +77,11 @@ class EmbeddingsApi:
                 raise BadAnswer(f"{self._server.host} changed the length of its vectors")
             found[[at for at, _ in part]] = vectors
         return unit(found)
+
+    def direction(self, text: str) -> Floats | None:
+        """The same for one text."""
+        found = self.embed([text])[0]
+        return found if found.any() else None
 
     def _ask(self, texts: Sequence[str]) -> Floats:
         if self._failed and self._clock() < self._failed[0] + PAUSE:

@@ -14,27 +14,39 @@ that fits, which is near to how unigram tables are meant.
 from __future__ import annotations
 
 import json
+import math
 import mmap
 import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, cached_property
 from importlib.util import find_spec
 from itertools import pairwise
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from struct import unpack
 
 from ltm.embed.embedder import Package, unit
-from ltm.index.vectors import Floats
+from ltm.errors import ModelFailed
+from ltm.index.vectors import has_numpy
 from ltm.record import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ltm.index.vector_blocks import Floats
+    from ltm.index.vectors import Direction
 
 LONGEST = 20_000
 """Characters of a text that count: what is longer is known by its beginning."""
 
 _PIECES, _PAIRS = b'"vocab":', b'"merges":'
+_NPY = re.compile(
+    rb"\x93NUMPY\x01\x00(..)\{'descr': '<f2', 'fortran_order': False, 'shape': \((\d+), (\d+)\)",
+    re.DOTALL,
+)
+"""How a file of numpy begins that holds rows of half floats."""
+
 _READING = 1  # raised when the same table would give other vectors: another rule for words
 _START = "▁"  # stands for the space before a word
 _BPE_WORDS = re.compile(f"\n|{_START}+[^{_START}\n]*|[^{_START}\n]+")
@@ -136,20 +148,71 @@ class Longest(_Pieces):
         return found
 
 
+class HalfFloats:
+    """A table of half floats in a file."""
+
+    def __init__(self, path: str, start: int, rows: int, columns: int) -> None:
+        self.rows, self.columns = rows, columns
+        self._start = start
+        with open(path, "rb") as file:
+            self._file = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        if start + 2 * rows * columns > len(self._file):
+            raise ValueError("the table is cut off")
+
+    def row(self, number: int) -> tuple[float, ...]:
+        """One row of it."""
+        at = self._start + 2 * self.columns * number
+        return unpack(f"<{self.columns}e", self._file[at : at + 2 * self.columns])
+
+    @cached_property
+    def array(self) -> Any:
+        """All of it, as numpy has it."""
+        from ltm.index.vector_blocks import np
+
+        size = self.rows * self.columns
+        flat = np.frombuffer(self._file, "<f2", size, offset=self._start)
+        return flat.reshape(self.rows, self.columns)
+
+    def let_go(self) -> None:
+        """Or each question leaves more of the file in the memory of a process that goes on."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self._file.madvise(mmap.MADV_DONTNEED)
+
+
 class Static:
     """A model that is a table."""
 
     def __init__(
-        self, name: str, table: NDArray[Any], pieces: Callable[[str], Sequence[int]]
+        self, name: str, table: HalfFloats, pieces: Callable[[str], Sequence[int]]
     ) -> None:
         self.name = name
-        self.dimensions = int(table.shape[1])
+        self.dimensions = table.columns
         self._table = table
         self._pieces = pieces
 
+    def direction(self, text: str) -> Direction | None:
+        """The same for one text, without loading numpy for it; None where it has no piece."""
+        if has_numpy():
+            found = self.embed([text])[0]
+            return found if found.any() else None
+        counts = Counter(self._pieces(text[:LONGEST]))
+        total = [0.0] * self.dimensions
+        for piece in sorted(counts):
+            times, row = counts[piece], self._table.row(piece)
+            total = [part + times * more for part, more in zip(total, row, strict=True)]
+        self._table.let_go()
+        length = math.sqrt(sum(part * part for part in total))
+        return [part / length for part in total] if length else None
+
     def embed(self, texts: Sequence[str]) -> Floats:
         """The mean of the pieces of each text, at unit length."""
-        found = np.zeros((len(texts), self.dimensions), np.float32)
+        try:
+            from ltm.index.vector_blocks import np
+        except ImportError as error:
+            raise ModelFailed(f"numpy cannot be loaded: {error}") from error
+
+        table = self._table.array
+        found: Floats = np.zeros((len(texts), self.dimensions), np.float32)
         for at, text in enumerate(texts):
             counts = Counter(self._pieces(text[:LONGEST]))
             if counts:
@@ -157,10 +220,8 @@ class Static:
                 # a sum of floats depends on it.
                 each = sorted(counts)
                 times = np.array([counts[piece] for piece in each], np.float32)
-                found[at] = times @ self._table[each].astype(np.float32)
-        if isinstance(self._table.base, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-            # Or each question leaves more of the file in the memory of a process that goes on.
-            self._table.base.madvise(mmap.MADV_DONTNEED)
+                found[at] = times @ table[each].astype(np.float32)
+        self._table.let_go()
         return unit(found)
 
 
@@ -177,7 +238,7 @@ def _version(package: str, folder: str) -> str:
 
 
 class _Table(NamedTuple):
-    vectors: NDArray[Any]
+    vectors: HalfFloats
     pieces: Callable[[str], Sequence[int]]
 
 
@@ -204,7 +265,7 @@ def _read_wordllama(folder: str) -> _Table:
     if about["dtype"] != "F16":
         raise ValueError("the table is not of half floats")
     start = 8 + size + about["data_offsets"][0]
-    vectors = np.memmap(path, "<f2", "r", start, tuple(about["shape"]))
+    vectors = HalfFloats(path, start, *about["shape"])
     config = os.path.join(folder, "tokenizers", "l2_supercat_tokenizer_config.json")
     with open(config, "rb") as file:
         data = file.read()
@@ -212,16 +273,22 @@ def _read_wordllama(folder: str) -> _Table:
     start = data.index(_PIECES) + len(_PIECES)
     text = data[start : data.index(_PAIRS, start)].decode().lstrip()
     numbers, _ = json.JSONDecoder().raw_decode(text)
-    if max(numbers.values()) >= len(vectors):
+    if max(numbers.values()) >= vectors.rows:
         raise ValueError("the table is shorter than its words")
     return _Table(vectors, Pairs(numbers))
 
 
 def _read_potion(folder: str) -> _Table:
-    vectors = np.load(os.path.join(folder, "static", "vectors.npy"), mmap_mode="r")
+    path = os.path.join(folder, "static", "vectors.npy")
+    with open(path, "rb") as file:
+        found = _NPY.match(file.read(200))
+    if found is None:
+        raise ValueError("the table is not of half floats")
+    start = 10 + int.from_bytes(found[1], "little")
+    vectors = HalfFloats(path, start, int(found[2]), int(found[3]))
     with open(os.path.join(folder, "static", "pieces.txt"), encoding="utf-8") as file:
         names = file.read().split("\n")
-    if vectors.ndim != 2 or len(names) > len(vectors):
+    if len(names) > vectors.rows:
         raise ValueError("the table is shorter than its words")
     return _Table(vectors, Longest({name: at for at, name in enumerate(names) if name}))
 

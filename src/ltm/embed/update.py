@@ -20,7 +20,8 @@ from ltm.model import Filter, Memory, Stored
 
 if TYPE_CHECKING:
     from ltm.history.db import Passages
-    from ltm.index.vectors import Floats, Vectors
+    from ltm.index.vector_blocks import Floats
+    from ltm.index.vectors import Direction, Vectors
     from ltm.store.project import OpenProject
 
 
@@ -52,12 +53,12 @@ class VectorsOfMemories(Protocol):
         """Leave no trace of memories that are no longer in force."""
 
     def nearest_memories(
-        self, query: Floats, wanted: Filter, limit: int, least: float = -1.0
+        self, query: Direction, wanted: Filter, limit: int, least: float = -1.0
     ) -> list[tuple[Stored, float]]:
         """The memories most like a vector of unit length, among those a filter wants and that are
         at least so like it."""
 
-    def likeness_of(self, query: Floats, memories: Collection[Stored]) -> dict[str, float]:
+    def likeness_of(self, query: Direction, memories: Collection[Stored]) -> dict[str, float]:
         """How like a vector of unit length memories are, by id; those without one are left out."""
 
 

@@ -588,6 +588,6 @@ def keep_vectors(path: str, rows: Collection[int]) -> None:
 def _change_vectors(path: str, change: Callable[[ModuleType], None]) -> None:
     if os.path.exists(path):
         try:
-            change(import_module("ltm.index.vectors"))  # imports numpy
+            change(import_module("ltm.index.vectors"))  # may load numpy
         except (ImportError, LtmError):
             discard(path)

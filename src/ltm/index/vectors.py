@@ -1,31 +1,27 @@
 """Vectors of texts in a SQLite file next to their database: appended, dropped, scanned exactly.
 
-A vector is kept as signed bytes, which scan as fast as floats in a quarter of the memory. It is
-scaled so that its largest part is 127; the length of what that gives is kept with it, so that
-likeness is a cosine whatever the rounding did. Vectors are kept in blocks, each a run of rows with
-its checksum, and a process reads a block once.
+A vector is kept as signed bytes, which scan as fast as floats in a quarter of the memory
+(`vector_blocks`). Vectors are kept in blocks, each a run of rows with its checksum, and a process
+reads a block once.
 
 All of it can be derived again: a file that is broken, or was made by another model or from another
 source, is emptied without a word and filled again by `ltm.embed.update`.
 
 Those of a vault's memories belong to ids, each to one state of a memory (its etag): one that was
 edited meanwhile is found by its words until it has a new vector. Only memories in force have one.
-Imports numpy, so it is itself imported only where vectors are used.
+
+numpy is loaded for a change, and for questions once it would have been the quicker way: until then
+`plain_blocks` answers.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from bisect import bisect_left, bisect_right
+import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
-from typing import TypeAlias
-from zlib import crc32
-
-import numpy as np
-from numpy.typing import NDArray
+from heapq import nlargest
 
 from ltm.errors import Busy, StorageFailed
 from ltm.files.sqlite import (
@@ -39,104 +35,19 @@ from ltm.files.sqlite import (
     snapshot,
     transaction,
 )
+from ltm.index import plain_blocks
 from ltm.index.full_text import mending
 from ltm.index.index import Index, vectors_path
+from ltm.index.plain_blocks import PlainBlock
 from ltm.model import Filter, Stored
 
-Floats: TypeAlias = NDArray[np.float32]
-Integers: TypeAlias = NDArray[np.int64]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeAlias
 
-_LARGEST = 127
-_HEAD = 8  # bytes of the checksum before the rest
+    from ltm.index.vector_blocks import Block, Floats
 
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """Rows in order, their rounded vectors, and one divided by the length of each."""
-
-    rows: Integers
-    scales: Floats
-    vectors: NDArray[np.int8]
-    stamp: int = 0
-    """Which write it comes from; two that differ in it may differ in anything."""
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def likeness(self, query: Floats, buffer: Floats, to: Floats) -> None:
-        """The likeness of each row to a vector of unit length, into `to`; overwrites `buffer`."""
-        floats = buffer[: len(self)]
-        floats[...] = self.vectors  # BLAS knows no bytes; a block of floats stays in the cache
-        np.matmul(floats, query, out=to)
-        np.multiply(to, self.scales, out=to)
-
-    def likeness_of(self, query: Floats, wanted: Sequence[int]) -> dict[int, float]:
-        """The likeness of those of the wanted rows, given in order, that are here."""
-        low = bisect_left(wanted, self.rows[0])
-        here = wanted[low : bisect_right(wanted, self.rows[-1], low)]
-        if not here:
-            return {}
-        at = np.searchsorted(self.rows, here)
-        at = at[self.rows[at] == here]
-        like = (self.vectors[at].astype(np.float32) @ query) * self.scales[at]
-        return dict(zip(self.rows[at].tolist(), like.tolist(), strict=True))
-
-    def where(self, wanted: NDArray[np.bool_] | slice) -> Block:
-        """The rows for which it is wanted."""
-        return Block(self.rows[wanted], self.scales[wanted], self.vectors[wanted])
-
-    def with_more(self, more: Block) -> Block:
-        """These rows and those, in order."""
-        rows = np.concatenate((self.rows, more.rows))
-        order = np.argsort(rows)
-        return Block(
-            rows[order],
-            np.concatenate((self.scales, more.scales))[order],
-            np.concatenate((self.vectors, more.vectors))[order],
-        )
-
-    def data(self) -> bytes:
-        """Its bytes on the disk."""
-        heads = self.rows.astype("<i8").tobytes() + self.scales.astype("<f4").tobytes()
-        body = heads + self.vectors.tobytes()
-        return crc32(body).to_bytes(_HEAD, "little") + body
-
-
-def packed(rows: Sequence[int], vectors: Floats) -> Block:
-    """Vectors as they are kept; one of no length is like nothing."""
-    if vectors.shape[0] != len(rows):
-        raise ValueError(f"{len(rows)} rows and {vectors.shape[0]} vectors do not go together")
-    highest = np.abs(vectors).max(axis=1, keepdims=True, initial=0.0)
-    scaled = vectors * (_LARGEST / np.where(highest > 0, highest, 1.0))
-    rounded = np.rint(scaled).astype(np.int8)
-    lengths = np.linalg.norm(rounded.astype(np.float32), axis=1)
-    scales = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    numbers = np.asarray(rows, np.int64)
-    order = np.argsort(numbers)
-    return Block(numbers[order], scales.astype(np.float32)[order], rounded[order])
-
-
-def unpacked(data: bytes, count: int, stamp: int = 0) -> Block:
-    """The block of so many rows that bytes on the disk are; `ValueError` when they are damaged."""
-    body = memoryview(data)[_HEAD:]
-    if count < 1 or len(body) % count or crc32(body) != int.from_bytes(data[:_HEAD], "little"):
-        raise ValueError("a block of vectors is damaged")
-    return Block(
-        np.frombuffer(body, "<i8", count),
-        np.frombuffer(body, "<f4", count, offset=8 * count),
-        np.frombuffer(body, np.int8, offset=12 * count).reshape(count, -1),
-        stamp,
-    )
-
-
-def best(scores: Floats, limit: int) -> Integers:
-    """Where the highest scores are, best first; among equals the one that stands later."""
-    if limit < len(scores):
-        at = np.argpartition(scores, len(scores) - limit)[len(scores) - limit :]
-    else:
-        at = np.arange(len(scores))
-    return at[np.lexsort((-at, -scores[at]))]
-
+    Direction: TypeAlias = Floats | Sequence[float]
 
 _TABLES = """
 CREATE TABLE blocks(
@@ -156,6 +67,24 @@ _KEPT = 8  # files whose blocks a process keeps loaded
 _LOADED: dict[str, dict[int, Block]] = {}
 # By path and number; a block is as good as its stamp, which no two writes share. A server opens
 # its stores for every call, and is not to read everything again.
+
+PLAIN = 20_000
+"""Vectors a process goes through without numpy. To load that takes about as long."""
+
+_gone_through = 0
+
+
+def has_numpy() -> bool:
+    """Whether this process has loaded numpy, or has gone through so many vectors that it should."""
+    if "ltm.index.vector_blocks" in sys.modules:
+        return True
+    if _gone_through <= PLAIN:
+        return False
+    try:
+        import ltm.index.vector_blocks  # noqa: F401
+    except ImportError:
+        return False  # it is broken, which the doctor says
+    return True
 
 
 class Vectors:
@@ -188,6 +117,8 @@ class Vectors:
     def put(self, rows: Sequence[int], vectors: Floats) -> None:
         """Keep the vectors of these rows, in the place of former ones."""
         if len(rows):
+            from ltm.index.vector_blocks import packed
+
             added = packed(rows, vectors)
             with transaction(self._db):
                 self._take_over()
@@ -204,10 +135,9 @@ class Vectors:
     @mending
     def keep_only(self, rows: Collection[int]) -> None:
         """Leave no trace of any row but these."""
-        kept = np.fromiter(rows, np.int64, len(rows))
         with transaction(self._db):
             found = self._db.execute("SELECT number FROM blocks").fetchall()
-            dropped = self._rewrite(found, lambda block: block.where(np.isin(block.rows, kept)))
+            dropped = self._rewrite(found, lambda block: block.only(rows))
         if dropped:
             self.scrub()
 
@@ -253,12 +183,11 @@ class Vectors:
     def _drop(self, rows: Collection[int]) -> bool:
         if not rows:
             return False
-        gone = np.fromiter(rows, np.int64, len(rows))
         found = self._db.execute(
             "SELECT number FROM blocks WHERE last >= ? AND first <= ?",
-            (int(gone.min()), int(gone.max())),
+            (min(rows), max(rows)),
         ).fetchall()
-        return self._rewrite(found, lambda block: block.where(~np.isin(block.rows, gone)))
+        return self._rewrite(found, lambda block: block.without(rows))
 
     def _rewrite(self, found: Iterable[tuple[int]], rest_of: Callable[[Block], Block]) -> bool:
         """Write blocks of which less is left; whether there were any."""
@@ -286,35 +215,62 @@ class Vectors:
         """How many rows have a vector."""
         return sum(map(len, self._blocks()))
 
-    def scores(self, query: Floats) -> tuple[Integers, Floats]:
-        """Every row and its likeness to a vector of unit length, from -1 to 1."""
-        blocks = self._blocks()
-        rows = np.empty(sum(map(len, blocks)), np.int64)
-        likeness = np.empty(len(rows), np.float32)
-        buffer = np.empty((max(map(len, blocks), default=0), self._dimensions), np.float32)
-        at = 0
-        for block in blocks:
-            end = at + len(block)
-            rows[at:end] = block.rows
-            block.likeness(query, buffer, likeness[at:end])
-            at = end
-        return rows, likeness
+    def nearest(self, query: Direction, limit: int, least: float = -1.0) -> list[tuple[int, float]]:
+        """The rows most like a vector of unit length, best first, and how like they are, from -1 to
+        1: at least so like; among equals the later one first."""
+        if not has_numpy():
+            return self._plainly_nearest(query, limit, least)
+        from ltm.index.vector_blocks import best, np, scores
 
-    def nearest(self, query: Floats, limit: int) -> list[tuple[int, float]]:
-        """The rows most like a vector of unit length, best first, and how like they are."""
-        rows, likeness = self.scores(query)
-        return [(int(rows[at]), float(likeness[at])) for at in best(likeness, limit)]
+        rows, likeness = scores(self._blocks(), np.asarray(query, np.float32))
+        if least > -1.0:
+            near = np.flatnonzero(likeness >= least)
+            rows, likeness = rows[near], likeness[near]
+        at = best(likeness, limit)
+        return list(zip(rows[at].tolist(), likeness[at].tolist(), strict=True))
 
-    def likeness(self, query: Floats, rows: Collection[int]) -> dict[int, float]:
+    def _plainly_nearest(
+        self, query: Direction, limit: int, least: float
+    ) -> list[tuple[int, float]]:
+        global _gone_through
+        found: list[tuple[float, int, int]] = []
+        place = 0
+        parts = [float(part) for part in query]
+        for block in self._plain_blocks():
+            for row, like in zip(block.rows, block.likeness(parts), strict=True):
+                place += 1
+                if like >= least:
+                    found.append((like, place, row))
+        _gone_through += place
+        return [(row, like) for like, _, row in nlargest(limit, found)]
+
+    def likeness(self, query: Direction, rows: Collection[int]) -> dict[int, float]:
         """How like a vector of unit length these rows are; those that have no vector are left out.
 
         For some hundred rows that were found in another way; it looks at no others.
         """
         wanted = sorted(set(rows))
         found: dict[int, float] = {}
+        if not has_numpy():
+            parts = [float(part) for part in query]
+            for plain in self._plain_blocks():
+                found |= plain.likeness_of(parts, wanted)
+            return found
+        from ltm.index.vector_blocks import np
+
+        direction = np.asarray(query, np.float32)
         for block in self._blocks():
-            found |= block.likeness_of(query, wanted)
+            found |= block.likeness_of(direction, wanted)
         return found
+
+    @mending
+    def _plain_blocks(self) -> list[PlainBlock]:
+        """Every block, as the standard library compares it."""
+        with snapshot(self._db):
+            if not self._is_ours():
+                return []
+            found = self._db.execute("SELECT data, rows FROM blocks")
+            return [plain_blocks.unpacked(data, rows) for data, rows in found]
 
     @mending
     def _blocks(self) -> list[Block]:
@@ -337,6 +293,8 @@ class Vectors:
 
     def _block(self, number: int) -> Block:
         """A block as it is in the file; `ValueError` when that is damaged."""
+        from ltm.index.vector_blocks import unpacked
+
         return unpacked(
             *self._db.execute(
                 "SELECT data, rows, stamp FROM blocks WHERE number = ?", (number,)
@@ -482,6 +440,8 @@ class MemoryVectors(Vectors):
         """Keep the vectors of memories, as these memories are."""
         if not memories:
             return
+        from ltm.index.vector_blocks import packed
+
         block = packed(range(len(memories)), vectors)
         with transaction(self._db):
             self._take_over()
@@ -491,27 +451,22 @@ class MemoryVectors(Vectors):
                 self._db.execute(insert, (each.memory.id, each.etag)).lastrowid or 0
                 for each in memories
             ]
-            self._add(replace(block, rows=np.asarray(rows, np.int64)))
+            self._add(block.numbered(rows))
 
     def nearest_memories(
-        self, query: Floats, wanted: Filter, limit: int, least: float = -1.0
+        self, query: Direction, wanted: Filter, limit: int, least: float = -1.0
     ) -> list[tuple[Stored, float]]:
         """The memories most like a vector of unit length, among those a filter wants and that are
         at least so like it."""
-        rows, scores = self.scores(query)
-        if least > -1.0:
-            near = np.flatnonzero(scores >= least)
-            rows, scores = rows[near], scores[near]
         look = max(_FIRST, limit)
         while True:
-            at = best(scores, look)
-            like = dict(zip(rows[at].tolist(), scores[at].tolist(), strict=True))
+            like = dict(self.nearest(query, look, least))
             names = self._named(list(like))
             states = self._index.states([name for name, _ in names.values()], wanted)
             found = [
                 (like[row], name) for row, (name, etag) in names.items() if states.get(name) == etag
             ]
-            if len(found) >= limit or look >= len(rows):
+            if len(found) >= limit or len(like) < look:
                 break
             look *= 8
         found.sort(reverse=True)
@@ -519,7 +474,7 @@ class MemoryVectors(Vectors):
         stored = {each.memory.id: each for each in self._index.some(list(of_id), wanted)}
         return [(stored[name], score) for name, score in of_id.items() if name in stored]
 
-    def likeness_of(self, query: Floats, memories: Collection[Stored]) -> dict[str, float]:
+    def likeness_of(self, query: Direction, memories: Collection[Stored]) -> dict[str, float]:
         """How like a vector of unit length memories are, by id; those without one are left out."""
         rows = self._rows_of(memories)
         return {rows[row]: score for row, score in self.likeness(query, rows).items()}

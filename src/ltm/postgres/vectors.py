@@ -19,7 +19,8 @@ from ltm.postgres.people import TeamProject
 from ltm.postgres.search import stored_row, where
 
 if TYPE_CHECKING:
-    from ltm.index.vectors import Floats
+    from ltm.index.vector_blocks import Floats
+    from ltm.index.vectors import Direction
 
 _NEXT = 500  # memories without a vector that are named at once
 
@@ -97,7 +98,7 @@ class ProjectVectors:
             )
 
     def nearest_memories(
-        self, query: Floats, wanted: Filter, limit: int, least: float = -1.0
+        self, query: Direction, wanted: Filter, limit: int, least: float = -1.0
     ) -> list[tuple[Stored, float]]:
         """The memories most like a vector of unit length, among those a filter wants and that are
         at least so like it."""
@@ -110,11 +111,11 @@ class ProjectVectors:
                 " where v.tenant_id = %(tenant)s and v.project_id = %(project)s"
                 f" and v.model = %(model)s and {self._likeness} >= %(least)s and {condition}"
                 ' order by likeness desc, m.id collate "C" limit %(most)s',
-                self._here | values | {"query": str(query.tolist()), "most": limit, "least": least},
+                self._here | values | {"query": _written(query), "most": limit, "least": least},
             )
             return [(stored_row(row[:4], self._slug), float(row[4])) for row in rows]
 
-    def likeness_of(self, query: Floats, memories: Collection[Stored]) -> dict[str, float]:
+    def likeness_of(self, query: Direction, memories: Collection[Stored]) -> dict[str, float]:
         """How like a vector of unit length memories are, by id; those without one are left out."""
         with self._asking() as db:
             rows = db.execute(
@@ -123,6 +124,11 @@ class ProjectVectors:
                 " and m.seq = v.seq where v.tenant_id = %(tenant)s and v.project_id = %(project)s"
                 " and v.model = %(model)s and v.id = any(%(ids)s)",
                 self._here
-                | {"query": str(query.tolist()), "ids": [each.memory.id for each in memories]},
+                | {"query": _written(query), "ids": [each.memory.id for each in memories]},
             )
             return {name: float(likeness) for name, likeness in rows}
+
+
+def _written(query: Direction) -> str:
+    """A vector as the database reads it."""
+    return str([float(part) for part in query])

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ltm.embed.embedder import Embedder
     from ltm.history.db import Passages
     from ltm.history.search import PassageLookups, PassageMatch, PassageMatches
-    from ltm.index.vectors import Floats, Vectors
+    from ltm.index.vectors import Direction, Vectors
     from ltm.project.layout import Places
 
 BY_WORDS = 100
@@ -104,7 +104,7 @@ class SessionSearch:
         self._embedder = embedder
         self._opened: list[Passages | Vectors] = []
         self._vectors: Vectors | None = None
-        self._vector: tuple[str, Floats | None] = ("", None)
+        self._vector: tuple[str, Direction | None] = ("", None)
         self.left_out: LeftOut | None = None
         """What must not be shown as an answer, if there is such."""
         self.waiting: LeftOut | None = None
@@ -192,25 +192,24 @@ class SessionSearch:
         """What gives texts a direction; None where search goes by words only."""
         return self._embedder()
 
-    def vector(self, text: str) -> Floats | None:
+    def vector(self, text: str) -> Direction | None:
         """The direction of a text, made once; None without an embedder, or if that cannot be used
         now: then words alone decide."""
         if self.embedder is not None and text != self._vector[0]:
             self._vector = (text, None)
             try:
-                found = self.embedder.embed([text])[0]
-                self._vector = (text, found if found.any() else None)
+                self._vector = (text, self.embedder.direction(text))
             except LtmError:
                 pass
         return self._vector[1]
 
-    def _meaning(self, text: str) -> tuple[Vectors | None, Floats | None]:
+    def _meaning(self, text: str) -> tuple[Vectors | None, Direction | None]:
         """The vectors of all passages, also of the newest, and that of a text."""
         vector = self.vector(text)
         if vector is None or self.embedder is None:
             return None, None
         from ltm.embed.update import BRIEF, keep_passages
-        from ltm.index.vectors import vectors_of  # loads numpy
+        from ltm.index.vectors import vectors_of
 
         if self._vectors is None:
             name, dimensions = self.embedder.name, self.embedder.dimensions
