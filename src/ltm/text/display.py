@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 # C0, DEL and C1 controls; line and paragraph separators; overrides and isolates of direction; lone
 # surrogates, which no terminal encoding can carry; tag characters, which spell invisible ASCII.
@@ -80,16 +81,25 @@ _PER_CHARACTER: tuple[tuple[bytes, float], ...] = (
     (b"\xf0\xf1\xf2\xf3\xf4", 3.0),  # emoji and rare scripts
 )
 _MARGIN = 1.1
+_SHORT_TEXT = 2_000  # characters of a text whose estimate is remembered
 
 
 def estimate(text: str) -> int:
     """About how many tokens a model counts for the text, rather too many than too few."""
+    # Whether a line fits is asked before it is taken, and what it costs after that.
+    return _estimated_before(text) if len(text) <= _SHORT_TEXT else _estimated(text)
+
+
+def _estimated(text: str) -> int:
     count = float(len(_PIECES.findall(text)))
     if not text.isascii():
         data = text.encode("utf-8", "replace")
         for first_bytes, weight in _PER_CHARACTER:
             count += weight * (len(data) - len(data.translate(None, first_bytes)))
     return max(1, -int(-_MARGIN * count // 1)) if text else 0
+
+
+_estimated_before = lru_cache(maxsize=256)(_estimated)
 
 
 _WORD = re.compile(r"[\w.@+~/\\-]+")
