@@ -25,7 +25,7 @@ project.identity config.config config.options vault.frontmatter vault.key_file v
 index.index index.search store.file_store store.open store.other_tools store.project store.trust
 state.candidates notes.stash inject.render inject.select inject.session_start
 cli.main cli.question_socket cli.context cli.hits cli.output cli.recall cli.servers
-recall.passages recall.search history.db worker.steps
+recall.passages recall.search history.db index.vectors embed.static worker.steps
 text.similarity text.terms embed.embedder embed.update history.tables
 mcp.protocol mcp.recall mcp.server mcp.tools llm.model cli.launch clients.environment
 upkeep.consolidate

@@ -10,19 +10,22 @@ import os
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from ltm.embed.embedder import STATIC, Embedder, installed, open_embedder
 from ltm.errors import ModelFailed
-from ltm.history.db import passages_of
 from ltm.index.index import vectors_meta, vectors_path
 from ltm.model import Filter, Memory, Stored
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Protocol, TypeGuard
+
     from ltm.history.db import Passages
     from ltm.index.vector_blocks import Floats
     from ltm.index.vectors import Direction, Vectors
     from ltm.store.project import OpenProject
+else:
+    Protocol = object
 
 
 PATIENT = 60.0
@@ -62,7 +65,6 @@ class VectorsOfMemories(Protocol):
         """How like a vector of unit length memories are, by id; those without one are left out."""
 
 
-@runtime_checkable
 class HasVectors(Protocol):
     """A store that keeps vectors of its memories; others are searched by words alone."""
 
@@ -73,9 +75,14 @@ class HasVectors(Protocol):
         too."""
 
 
+def has_vectors(store: object) -> TypeGuard[HasVectors]:
+    """Whether a store keeps vectors of its memories."""
+    return hasattr(store, "vectors")
+
+
 def keep_memories(store: object, embedder: Embedder, seconds: float = PATIENT) -> bool:
     """Embed the memories of a store that have no vector yet; whether all have one now."""
-    if not isinstance(store, HasVectors):
+    if not has_vectors(store):
         return True
     end = time.monotonic() + seconds
     for vectors in store.vectors(embedder.name, embedder.dimensions, teams=True):
@@ -123,6 +130,8 @@ def _has_all(project: OpenProject) -> bool:
         return False
     if not os.path.exists(project.places.sessions_db):
         return True
+    from ltm.history.db import passages_of
+
     passages = passages_of(project)
     noted = vectors_meta(vectors_path(passages.path))
     is_by_model = noted.get("made by", "").startswith(f"{package.model}/")
@@ -142,6 +151,7 @@ def embed_new(project: OpenProject, environ: Mapping[str, str]) -> None:
             return
         keep_memories(project.store, embedder, SECONDS)
         if os.path.exists(project.places.sessions_db):
+            from ltm.history.db import passages_of
             from ltm.index.vectors import vectors_of
 
             passages = passages_of(project)

@@ -238,10 +238,10 @@ def _alike(
     vector, embedder = said.vector(question.text), said.embedder
     if vector is None or embedder is None:
         return {}
-    from ltm.embed.update import BRIEF, HasVectors, keep_memories
+    from ltm.embed.update import BRIEF, has_vectors, keep_memories
     from ltm.errors import LtmError
 
-    if not isinstance(store, HasVectors):
+    if not has_vectors(store):
         return {}
     found: dict[str, tuple[Stored, float]] = {}
     by_words = {each.stored.memory.id: each.stored for each in matches.items}
