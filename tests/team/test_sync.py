@@ -11,6 +11,9 @@ from tests.effort import ALL
 from tests.team import offline
 from tests.team.world import Machine, TeamWorld, team_world
 
+OFFLINE = 1_000 if ALL else 150  # more than one request has
+"""Decisions that each of two machines makes without a network."""
+
 
 def converged(*machines: Machine) -> dict[str, str]:
     """The files of all replicas, which must be the same to the byte, after two rounds each."""
@@ -108,16 +111,15 @@ def test_hundreds_of_decisions_made_offline_arrive_in_both_directions(world: Tea
     one, other = world.machine("ben"), world.machine("cleo")
     shared = [one.remember(f"Fact {number} of the common stock") for number in range(10)]
     converged(one, other)
-    count = 500 if ALL else 150  # more than one request has
     for seed, (machine, name) in enumerate(((one, "ben"), (other, "cleo"))):
-        offline.decide(str(machine.home), name, shared, seed, count)
-        assert machine.status()["unsent"] == count
+        offline.decide(str(machine.home), name, shared, seed, OFFLINE)
+        assert machine.status()["unsent"] == OFFLINE
     files = converged(one, other)
     assert one.status()["refused"] == other.status()["refused"] == []
     assert one.status()["unsent"] == other.status()["unsent"] == 0
     own = [text for text in files.values() if "own fact" in text]
     assert len(own) == len(files) - len(shared)
-    assert len(own) > count // 5
+    assert len(own) > OFFLINE // 5
 
 
 @pytest.mark.parametrize("kept", [0, 3])

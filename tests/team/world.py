@@ -141,14 +141,24 @@ class TeamServer:
 
     def admin(self, *words: str) -> Any:
         """What a command of who runs the server prints."""
-        done = forking.run(
+        done = self._run(*words)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def refused(self, *words: str) -> str:
+        """What such a command says that does not work."""
+        done = self._run(*words)
+        assert done.returncode, done.stdout
+        return str(done.stderr)
+
+    def _run(self, *words: str) -> subprocess.CompletedProcess[str]:
+        done: subprocess.CompletedProcess[str] = forking.run(
             ("team", *words, "--json"),
             cwd=self._env["HOME"],
             env={**self._env, "LTM_TEAM_URL": self.url},
             text=True,
         )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout)
+        return done
 
     def ask(
         self,

@@ -48,7 +48,7 @@ def list_command(work: Work, limit: int, offset: int, **filters: Any) -> None:
             approve = f"ltm approve --team {work.team}" if work.team else "ltm approve"
             output.note(f"Nothing in use yet; {counted(held, 'memory')} to approve: {approve}")
         else:
-            output.nothing(filtered=bool(page.total) or chosen != _ALL)
+            output.nothing(filtered=bool(page.total) or chosen != _ALL, team=work.team)
         return
     usage = work.store.usage(each.memory.id for each in page.items)
     at = now()

@@ -177,12 +177,13 @@ def problem(found: Problem) -> str:
     return f"{grade}: {where}: {found.message}"
 
 
-def nothing(*, filtered: bool) -> None:
+def nothing(*, filtered: bool, team: str = "") -> None:
     """Say that there is nothing to show: nothing at all, or nothing of what was asked for."""
     if filtered:
         note("No memory fits. All that are in use: ltm list")
     else:
-        note('Nothing here yet. Keep something with: ltm remember "some text"')
+        where = f" --team {team}" if team else ""
+        note(f'Nothing here yet. Keep something with: ltm remember{where} "some text"')
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

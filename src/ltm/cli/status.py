@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from itertools import zip_longest
 from typing import Any
 
@@ -14,9 +15,12 @@ from ltm.clients.former_tools import former_entries
 from ltm.config.config import problems_in
 from ltm.inject.render import UNSURE_BELOW
 from ltm.llm.model import model_lines
-from ltm.model import Memory, Phase, Problem, now
+from ltm.model import Memory, Phase, Problem, iso, now
 from ltm.notes.stash import MANY
 from ltm.project import installation
+from ltm.team.outbox import Outbox
+from ltm.team.schedule import last_round
+from ltm.team.teams import Team, teams
 from ltm.text.display import counted, one_line
 from ltm.text.sentences import shortened
 from ltm.upkeep import plan
@@ -24,12 +28,34 @@ from ltm.upkeep.stats import LATELY, project_figures, stats
 
 
 def figures(work: Work) -> dict[str, Any]:
-    """The figures of a project, and what a former tool left in the settings of clients."""
+    """The figures of a project, how it stands with teams, and what a former tool left in the
+    settings of clients."""
     former = [
         {"path": each.path, "message": each.problem.message, "remedy": each.remedy}
         for each in former_entries(work.places)
     ]
-    return {**project_figures(work), "former": former}
+    joined = [_team_figures(each) for each in teams(work.places.home)]
+    return {**project_figures(work), "teams": joined, "former": former}
+
+
+def _team_figures(team: Team) -> dict[str, Any]:
+    last, outbox = last_round(team.folder), Outbox(team.folder)
+    return {
+        "name": team.name,
+        "role": team.role,
+        "synchronized": iso(datetime.fromtimestamp(last.succeeded, UTC)) if last.succeeded else "",
+        "unsent": outbox.count(),
+        "refused": len(outbox.refused()),
+        "error": last.error,
+    }
+
+
+def _in_touch(team: dict[str, Any]) -> str:
+    done = (
+        f"in step {output.since(team['synchronized'])}" if team["synchronized"] else "never reached"
+    )
+    unsent = f", {counted(team['unsent'], 'decision')} to send" if team["unsent"] else ""
+    return done + unsent
 
 
 @command("status")
@@ -60,6 +86,8 @@ def status_command(work: Work) -> None:
         done = value["remote"]["done"]
         said = f"in step {output.since(done)}" if done else "never reached"
         output.say(f"remote    {value['remote']['address']}, {said}")
+    for each in value["teams"]:
+        output.say(f"team      {each['name']} (you are {each['role']}), {_in_touch(each)}")
     for head, line in zip_longest(("model",), model_lines(value["llm"]), fillvalue=""):
         output.say(f"{head:10}{line}")
     output.say(f"vectors   {value['vectors']['said']}")
@@ -100,6 +128,13 @@ def _to_do(value: dict[str, Any]) -> list[tuple[str, str]]:
         ),
         (value["problems"], "problem", "found", "ltm doctor"),
         (bool(value["remote"].get("error")), "remote", "not reached", "ltm remote"),
+        (sum(bool(each["error"]) for each in value["teams"]), "team", "not reached", "ltm team"),
+        (
+            sum(each["refused"] for each in value["teams"]),
+            "decision",
+            "refused by the server of a team",
+            "ltm team",
+        ),
     )
     many = {"stash": "stashes"}
     return [

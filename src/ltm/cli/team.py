@@ -119,7 +119,7 @@ def status(work: Work, name: str, dismiss: bool) -> None:
     if not found:
         output.note("This machine belongs to no team. Join one with: ltm team join ADDRESS")
     for team in found:
-        _show(_record(work, team))
+        _show(team, _record(work, team))
     if dismissed:
         output.note(f"{counted(dismissed, 'refused decision')} forgotten")
 
@@ -129,12 +129,14 @@ def _record(work: Work, team: Team) -> dict[str, Any]:
         return store.as_record()
 
 
-def _show(said: dict[str, Any]) -> None:
+def _show(team: Team, said: dict[str, Any]) -> None:
     name, trusted = said["name"], said["trusted"]
     output.say(f"{name}  {said['address']}")
     output.say(f"  you are {said['person']} ({said['role']})")
-    waits = f", {said['quarantined']} waiting for a curator" if said["quarantined"] else ""
-    output.say(f"  {counted(said['memories'], 'memory')}{waits}")
+    waits = said["quarantined"]
+    who = f"you: ltm approve --team {name}" if team.may_approve else "a curator"
+    more = f", {waits} waiting for {who}" if waits else ""
+    output.say(f"  {counted(said['memories'], 'memory')}{more}")
     if said["project"]:
         output.say(f"  they are used in the project {said['project']} only")
     output.say(f"  last in touch: {said['synchronized'] or 'never'}")

@@ -17,8 +17,14 @@ import click
 
 from ltm.cli import output
 from ltm.cli.command import Number
-from ltm.errors import NotFound, WrongUsage
-from ltm.http.bearer import IntrospectedTokens, SignedTokens, TokenVerifier, issuer_metadata
+from ltm.errors import NotFound, Refused, WrongUsage
+from ltm.http.bearer import (
+    IntrospectedTokens,
+    SignedTokens,
+    TokenVerifier,
+    checked_address,
+    issuer_metadata,
+)
 from ltm.http.team import TeamSettings, serve
 from ltm.model import iso, now
 from ltm.postgres import changes, migration
@@ -30,6 +36,7 @@ from ltm.text.display import counted
 
 URL_VARIABLE = "LTM_TEAM_URL"
 CLIENT_ID, CLIENT_SECRET = "LTM_OAUTH_CLIENT_ID", "LTM_OAUTH_CLIENT_SECRET"
+_UNKNOWN = "https://YOUR-SERVER"
 _IN_USE = "in use"
 _DETAILS = ("name", "slug", "person", "role", "hold", "label")
 _SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,62}\Z")
@@ -83,8 +90,13 @@ def _slug(said: str, what: str) -> str:
     return said
 
 
+def _person(name: str) -> None:
+    if not name.strip() or not name.isprintable():
+        raise WrongUsage("a person needs a name", hint="give a name or an e-mail address")
+
+
 def _address(team: str, slug: str) -> str:
-    top = os.environ.get(URL_VARIABLE, "").rstrip("/") or "https://YOUR-SERVER"
+    top = os.environ.get(URL_VARIABLE, "").rstrip("/") or _UNKNOWN
     return f"{top}/t/{team}/p/{slug}"
 
 
@@ -102,8 +114,13 @@ def create(database: Database, team: str, owner: str, days: int, as_json: bool) 
     are made or brought up to date first.
     """
     _slug(team, "team")
+    _person(owner)
     migration.migrate(database)
     people = People(database)
+    if team in dict(people.tenants()).values():
+        raise Refused(
+            f"there is a team '{team}' already", hint=f"add people to it: ltm team invite {owner}"
+        )
     tenant = people.create_tenant(team)
     person = people.add_person(tenant, owner)
     project = new_project(people, tenant, MAIN, [person.id])
@@ -138,26 +155,45 @@ def invite(
     ltm team invite ben
     ltm team invite cleo --role curator --issuer https://id.example.org --subject 4711
 
-    With --issuer and --subject they come with tokens of your identity provider, and no token is
-    made; nor is one for a person who has one, because it holds in all their projects. A reader
-    reads; a writer also changes; a curator also approves what agents wrote, and purges; an owner
-    also manages the project.
+    With --issuer and --subject they, or a person who is there already, come with tokens of your
+    identity provider, and no token is made; nor is one for a person who has one, because it holds
+    in all their projects. A reader reads; a writer also changes; a curator also approves what
+    agents wrote, and purges; an owner also manages the project.
     """
     if bool(issuer) != bool(subject):
         raise WrongUsage("--issuer and --subject belong together", hint="give both or neither")
+    _person(person)
     people = People(database)
     tenant, project = _project(people, team, slug)
+    has = {each.name: each.role for each in people.members(project)}.get(person)
+    if has and not issuer:
+        raise Refused(
+            f"{person} is {has} of {slug} already",
+            hint=f"another role: ltm team role {person} ROLE; another token:"
+            f" ltm team token {person} --new",
+        )
     try:
         who = people.person(tenant, person)
     except NotFound:
         who = people.add_person(tenant, person, email=email, issuer=issuer, subject=subject)
-    people.set_role(project, who.id, role)
+    else:
+        if issuer:
+            people.identify(who, issuer, subject)
+    if has:
+        role = has
+    else:
+        people.set_role(project, who.id, role)
     has_token = any(_state(each) == _IN_USE for each in people.tokens(who))
     needs_one = not (issuer or has_token)
     token = people.create_token(who, days=days, label="invitation") if needs_one else ""
     _say_invited(_name_of(database, tenant), project, who, role, token, days, as_json)
-    if has_token and not as_json:
+    if as_json:
+        return
+    if has_token:
         output.note(f"The token they have holds here too. Another: ltm team token {person} --new")
+    elif issuer:
+        output.note("Agents of theirs sign in there, with /mcp behind the address. To join with a")
+        output.note(f"machine takes a token: ltm team token {person} --new")
 
 
 def _say_invited(
@@ -172,8 +208,10 @@ def _say_invited(
     output.say(f"address  {address}")
     if token:
         output.say(f"token    {token}")
-        output.note(f"The token is shown once, and holds for {days} days.")
+        output.note(f"The token is shown once, and holds for {counted(days, 'day')}.")
     output.note(f"They type: ltm team join {address}")
+    if _UNKNOWN in address:
+        output.note(f"Say where that is with {URL_VARIABLE}, and it stands here in full.")
 
 
 def _project(people: People, team: str, slug: str) -> tuple[str, TeamProject]:
@@ -229,7 +267,7 @@ def token(
         return
     if made:
         output.say(made)
-        output.note(f"It is shown once, and holds for {days} days.")
+        output.note(f"It is shown once, and holds for {counted(days, 'day')}.")
         return
     output.table(
         ("id", "label", "expires", "state"),
@@ -405,6 +443,8 @@ def serve_(
         verifier = SignedTokens(issuer, audiences, keys)
     elif audience or keys or introspect:
         raise WrongUsage("--audience, --keys and --introspect need --issuer", hint="give --issuer")
+    if url:
+        checked_address(url)
     database = Database(database_url(home()))
     database.reach()
     if only_check:

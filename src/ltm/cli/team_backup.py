@@ -75,7 +75,7 @@ def _operator(people: People, tenant: str, project: TeamProject) -> Person:
 def import_(database: Database, folder: str, team: str, as_json: bool) -> None:
     """Put what `ltm team export` wrote to FOLDER back, each file into the project of its name.
 
-    
+    \b
     ltm team create acme --owner anna
     ltm team import backup/
 

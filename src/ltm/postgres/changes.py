@@ -33,7 +33,6 @@ _OF_ONE = (
     decisions.Forget,
     decisions.Reduce,
     decisions.Restore,
-    decisions.Purge,
     decisions.Sign,
 )
 
@@ -191,15 +190,15 @@ def _applied(store: PostgresStore, sent: Sent) -> Receipt:
 def _rebased(sent: Sent) -> tuple[Decision, dict[str, str]]:
     """The decision without what it expects, and the states its author saw, by id.
 
-    What is said about several memories holds for them as they are now, and so does a confirmation:
-    two of them at the same second would look like one to a merge.
+    What is said about several memories holds for them as they are now, and so does a purge. So does
+    a confirmation: two of them at the same second would look like one to a merge.
     """
     decision = sent.decision
     if isinstance(decision, _OF_ONE):
         return replace(decision, expected=""), {decision.id: sent.base}
     if isinstance(decision, decisions.Adopt):
         return decision, {each.memory.id: each.over for each in decision.copies if each.over}
-    if isinstance(decision, decisions.Supersede | decisions.Reinforce):
+    if isinstance(decision, decisions.Supersede | decisions.Reinforce | decisions.Purge):
         return replace(decision, expected=""), {}
     if isinstance(decision, decisions.Contradict | decisions.Merge):
         return replace(decision, etags={}), {}

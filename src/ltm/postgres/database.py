@@ -8,6 +8,7 @@ also behind a pool that hands out connections by the transaction.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ FILE = "database-url"
 
 Transaction: TypeAlias = psycopg.Connection[TupleRow]
 
+_NUMBER = re.compile(r"\[Errno -?\d+\] ")
 _PATIENCE = 10.0  # seconds to wait for a connection
 
 
@@ -79,9 +81,9 @@ class Database:
         try:
             psycopg.connect(self._url, connect_timeout=self._wait).close()
         except psycopg.Error as error:
-            why = " ".join(str(error).partition(": ")[2].split()) or "its address makes no sense"
+            lines = str(error).partition(": ")[2].splitlines() or ["its address makes no sense"]
             raise StorageFailed(
-                f"cannot reach the database: {why}",
+                f"cannot reach the database: {_NUMBER.sub('', lines[0])}",
                 hint=f"check its address in {VARIABLE}, and that it runs",
             ) from error
 
@@ -169,7 +171,7 @@ def as_ltm_error(error: Exception) -> LtmError:
     if isinstance(error, errors.UndefinedTable | errors.InvalidSchemaName | errors.UndefinedObject):
         return _no_tables()
     if isinstance(error, errors.UniqueViolation):
-        return Refused("there is one of that name already", hint="choose another name")
+        return Refused("this name is taken", hint="choose another name")
     if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
         return StorageFailed(
             "the connection to the database was lost", hint="check that it runs, then try again"

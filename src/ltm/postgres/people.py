@@ -211,6 +211,17 @@ class People:
             self._note(db, person, "person added", {"person": person_id, "name": name})
         return person
 
+    def identify(self, person: Person, issuer: str, subject: str) -> None:
+        """Say who a person is to an identity provider."""
+        self._only_operator("says who people are")
+        with self._asking() as db:
+            db.execute(
+                "update ltm.person set issuer = %s, subject = %s where tenant_id = %s and id = %s",
+                (issuer, subject, person.tenant_id, person.id),
+            )
+            detail = {"person": person.id, "name": f"{subject} of {issuer}"}
+            self._note(db, person, "identity set", detail)
+
     def people(self, tenant_id: str) -> list[Account]:
         """All people of a tenant."""
         self._check_tenant(tenant_id)
@@ -293,6 +304,8 @@ class People:
         for each in self.projects(tenant_id):
             if each.slug == slug:
                 return each
+        if self._person is None:
+            raise NotFound(f"there is no project '{slug}'", hint="list all: ltm team project")
         raise NotFound(
             f"there is no project '{slug}' for you", hint="list yours with: ltm team projects"
         )

@@ -74,6 +74,7 @@ _UMASK = -1 if os.name == "nt" else 0o077
 
 _OTHER_END = {"fetch": "upload-pack", "ls-remote": "upload-pack", "push": "receive-pack"}
 _SSH_OPTIONS = "-o BatchMode=yes -o ConnectTimeout=20"
+_GPG_ARGUMENT = "gcrypt.gpg-args"
 
 _NO_DIFF_PROGRAMS = ("--no-ext-diff", "--no-textconv")
 _COMMANDS = {
@@ -158,7 +159,11 @@ def run_network(
     kept = {name: value for name, value in environ.items() if not name.startswith("GIT_")}
     allowed = {"GIT_ALLOW_PROTOCOL": ":".join(protocols)}
     if not anonymous:
-        allowed["GIT_SSH_COMMAND"] = f"{_ssh_command(repository)} {_SSH_OPTIONS}"
+        ssh = _own_setting(repository, "core.sshCommand") or "ssh"
+        allowed["GIT_SSH_COMMAND"] = f"{ssh} {_SSH_OPTIONS}"
+    if "gcrypt" in protocols:
+        gpg = _own_setting(repository, _GPG_ARGUMENT) or "--pinentry-mode=error"
+        options += ["-c", f"{_GPG_ARGUMENT}={gpg}"]
     if "file" in protocols:
         # The other end runs on this machine too, with the hooks and settings of that folder.
         end = _OTHER_END[command]
@@ -192,10 +197,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def _ssh_command(repository: str) -> str:
-    """How the person's own git calls ssh: from the user's settings, never a repository's."""
-    done = run_bare(repository, "config", "--global", "--includes", "--get", "core.sshCommand")
-    return done.stdout.decode(errors="replace").strip() or "ssh"
+def _own_setting(repository: str, name: str) -> str:
+    """A setting of the person's own git, never a repository's; '' when it is not set."""
+    done = run_bare(repository, "config", "--global", "--includes", "--get", name)
+    return done.stdout.decode(errors="replace").strip()
 
 
 def is_ignored(root: str, path: str) -> bool:

@@ -53,13 +53,28 @@ _REFUSALS = (
 )
 """What git says when the machine refuses, and nothing is wrong with the repository."""
 
+_MAKE = "make an empty private repository there first"
 _ADVICE = (
+    ("'remote-gcrypt' is not a git command", "install git-remote-gcrypt"),
+    (
+        "gpg: decryption failed",
+        "import the key that your other machine encrypts with: gpg --import FILE; or, if it has a"
+        " passphrase, let gpg-agent know it: gpg --decrypt of any file asks for it",
+    ),
+    (
+        "gpg: signing failed",
+        "gpg-agent must know the passphrase, since nothing is asked here: 'gpg --sign' of any file"
+        " asks for it",
+    ),
+    ("no default secret key", "gpg has no key: make one with 'gpg --generate-key', or import it"),
+    ("gpg: error reading key", "gpg does not have the key that git's gcrypt.participants names"),
     ("permission denied (publickey", "ssh has no key for it: try 'ssh -T HOST' by hand"),
     ("host key verification failed", "connect once by hand, so that ssh knows the host: ssh HOST"),
     ("could not read username", "git has no login for it: try 'git ls-remote ADDRESS' by hand"),
     ("could not read password", "git has no login for it: try 'git ls-remote ADDRESS' by hand"),
     ("authentication failed", "the login is refused: try 'git ls-remote ADDRESS' by hand"),
-    ("does not appear to be a git repository", "make an empty private repository there first"),
+    ("dubious ownership", "say that you trust it: git config --global --add safe.directory FOLDER"),
+    ("does not appear to be a git repository", _MAKE),
     ("repository not found", "make an empty private repository there first, or check your login"),
     ("could not resolve host", "there is no network, or the host's name is wrong"),
 )
@@ -264,6 +279,14 @@ class BareRepository:
         return ("--", self.address, *words)
 
     def _ask(self, command: str, *words: str) -> subprocess.CompletedProcess[bytes]:
+        folder = _plain(self.address)
+        if os.path.isabs(folder) and not os.path.isdir(folder):
+            # Asked here, because git-remote-gcrypt would make it.
+            raise Unreachable(
+                "could not be reached: there is no such folder",
+                path=self.address,
+                hint=f"attach the disk it is on, or make it: {_making(folder)}",
+            )
         try:
             return run_network(
                 self.path, command, *words, protocols=protocols(self.address), seconds=SECONDS
@@ -282,17 +305,21 @@ class BareRepository:
         lines = [line for line in said.splitlines() if line.strip()]
         words = ("fatal:", "error:", "ERROR:", "ssh:", "git@", "Host key", "Permission")
         telling = [line for line in lines if line.startswith(words) or "denied" in line] or lines
-        reason = (telling or [f"git ended with {done.returncode}"])[0][:_LONGEST]
+        reason = (telling or [f"git ended with {done.returncode}"])[0]
         if self.path in said and not any(refusal in said for refusal in _REFUSALS):
-            return self._damaged(reason)
-        hint = next((advice for word, advice in _ADVICE if word in said.lower()), "")
-        if hint and not host_of(self.address):
-            path = shlex.quote(_plain(self.address))
-            hint = f"attach the disk it is on, or make it: git init --bare {path}"
+            return self._damaged(reason[:_LONGEST])
+        lines = [line for line in lines if not line.startswith("gcrypt:")]  # says what it does
+        known = ((line, text) for word, text in _ADVICE for line in lines if word in line.lower())
+        reason, hint = next(known, (reason, ""))
+        host, folder = host_of(self.address), _plain(self.address)
+        if hint == _MAKE and not host:
+            hint = f"make it: {_making(folder)}"
+        for name, value in (("ADDRESS", self.address), ("HOST", host), ("FOLDER", folder)):
+            hint = hint.replace(name, shlex.quote(value))
         return Unreachable(
-            f"could not be reached: {reason.removeprefix('fatal: ')}",
+            f"could not be reached: {reason.removeprefix('fatal: ')[:_LONGEST]}",
             path=self.address,
-            hint=hint.replace("ADDRESS", self.address).replace("HOST", host_of(self.address)),
+            hint=hint,
         )
 
     def _run(self, command: str, *words: str, given: bytes = b"", none: int = 0) -> bytes:
@@ -316,6 +343,10 @@ class BareRepository:
             path=self.path,
             hint="it holds nothing of its own: delete that folder, then type: ltm remote now",
         )
+
+
+def _making(folder: str) -> str:
+    return f"git init --bare {shlex.quote(folder)}"
 
 
 def _no_git(error: OSError) -> NotFound:

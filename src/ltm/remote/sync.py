@@ -30,7 +30,15 @@ from ltm.project.identity import records
 from ltm.redact.redact import redact
 from ltm.remote import contents
 from ltm.remote.contents import FilePlace, Settings, SharedProject, place_of
-from ltm.remote.repository import BRANCH, BareRepository, Damaged, NotTaken, blob_name
+from ltm.remote.repository import (
+    BRANCH,
+    BareRepository,
+    Damaged,
+    NotTaken,
+    Unreachable,
+    blob_name,
+    is_encrypted,
+)
 from ltm.vault.merge import merge, resigned
 from ltm.vault.vault import Vault
 
@@ -131,6 +139,14 @@ class _Sync:
         self._finish()
         for _ in range(_TRIES):
             remote = git.fetch()
+            if not remote and is_encrypted(git.address) and git.commit_of(_SEEN):
+                # git-remote-gcrypt finds nothing where there is no network either, and would then
+                # put what is here in the place of what other machines have sent.
+                raise Unreachable(
+                    "could not be reached: nothing is found there",
+                    path=git.address,
+                    hint="if it is lost: 'ltm remote remove', then add it again",
+                )
             self._check(remote)
             try:
                 self._exchange(remote)
@@ -183,7 +199,7 @@ class _Sync:
         target, rewritten = self._target(local, remote, purged, former)
         report.sent = _differing(there, git.tree(target))
         if not main == local == target:
-            git.move({_FROM: local, _TO: target, _SEEN: remote or target})
+            git.move({_FROM: local, _TO: target} | ({_SEEN: remote} if remote else {}))
             self._finish()
         if rewritten:
             git.tidy(drop=True)

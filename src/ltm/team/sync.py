@@ -103,10 +103,8 @@ class TeamServer:
             with error:
                 raise self._refusal(error.code, error.read(4096)) from None
         except (OSError, HTTPException, ValueError) as error:
-            reason = str(getattr(error, "reason", error)) or type(error).__name__
             raise NoAnswer(
-                f"{urlsplit(self._address).netloc} cannot be reached: {reason}",
-                hint="nothing is lost: it is tried again in the background, or by: ltm team sync",
+                f"{urlsplit(self._address).netloc} cannot be reached: {_why(error)}"
             ) from None
         try:
             said = json.loads(data)
@@ -125,8 +123,8 @@ class TeamServer:
         message = str(said.get("error") or f"it refused with status {status}")
         hint = str(said.get("hint") or "")
         if status == 401:
-            again = f"get a new token, then type: ltm team join {self._address}"
-            return Refused("the server does not know the token", hint=hint or again)
+            again = f"get a new one, then type: ltm team join {self._address}"
+            return Refused("the token is wrong, or no longer valid", hint=hint or again)
         if status == 403:
             return Refused(message, hint=hint or "ask an owner of the team")
         if status == 404:
@@ -139,6 +137,12 @@ class TeamServer:
         return Refused(f"{urlsplit(self._address).netloc}: {message}", hint=hint)
 
 
+def _why(error: Exception) -> str:
+    """What is wrong with a connection, without the numbers of the system."""
+    reason = getattr(error, "reason", error)
+    return str(getattr(reason, "strerror", "") or reason) or type(error).__name__
+
+
 def synchronize(home: str, team: Team, *, patience: float = _PATIENCE) -> Synced:
     """Make one round with a team's server; `Busy` where another one is under way."""
     lock = Lock(os.path.join(team.folder, "sync.lock"))
@@ -148,6 +152,8 @@ def synchronize(home: str, team: Team, *, patience: float = _PATIENCE) -> Synced
         done = _round(home, team)
     except LtmError as error:
         note_round(team.folder, str(error))
+        if isinstance(error, NoAnswer) and not error.hint:
+            error.hint = "nothing is lost: it is tried again in the background"
         raise
     finally:
         lock.release()
