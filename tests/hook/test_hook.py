@@ -226,6 +226,9 @@ def test_a_person_is_shown_once_a_session_how_many_memories_were_told_and_what_w
         assert shown() == f"{waits} (ltm review)"
         hooks.env["CLAUDE_PLUGIN_ROOT"] = "/p"
         assert shown() == f"{waits} (/ltm:review)"
+        hooks.env["GEMINI_SESSION_ID"] = "1"  # has none of the plugin's commands
+        assert shown() == f"{waits} (ltm review)"
+        del hooks.env["GEMINI_SESSION_ID"]
         assert [shown(source) for source in ("resume", "clear", "compact")] == [""] * 3
         (hooks.home / "config.toml").write_text("[inject]\nmessage = false\n")
         assert shown() == ""

@@ -97,7 +97,7 @@ def receive(environ: Mapping[str, str], tell: Callable[[str], None]) -> None:
         if _is_due(event, home):
             # A plugin begins its server with the session, and that drains. One of a session that
             # ends is gone before it looks again, maybe while it drains.
-            begins = event == "SessionStart" and bool(environ.get("CLAUDE_PLUGIN_ROOT"))
+            begins = event == "SessionStart" and _is_in_plugin(client, environ)
             served = begins or _is_held(home, SERVED)
             if event == "SessionEnd" or not served:
                 start_drain(home, queued=served)
@@ -155,7 +155,7 @@ def answer(
     except TimeoutError as error:
         hook_log.note(home, event, error)
         return OUT_OF_TIME if nested else ""
-    plugin = event == "SessionStart" and bool(environ.get("CLAUDE_PLUGIN_ROOT"))
+    plugin = event == "SessionStart" and _is_in_plugin(client, environ)
     if plugin:
         memories, end, notice = text.rpartition("[/LTM]")
         text = f"{memories}{end}{in_plugin(notice)}"
@@ -235,6 +235,12 @@ def _answer_to(
     if text and _may_be_on(home, _SWITCHES["UserPromptSubmit"]):
         answers.note_start(home, str(record.get("session", "")), text)
     return text, message
+
+
+def _is_in_plugin(client: Client, environ: Mapping[str, str]) -> bool:
+    """Whether the plugin's hook runs where the plugin brings commands and a server too: other
+    clients set the same variable for hooks of their plugins."""
+    return client.has_registry and bool(environ.get("CLAUDE_PLUGIN_ROOT"))
 
 
 _PLUGIN_COMMANDS = (
