@@ -364,8 +364,8 @@ ROWS: tuple[Row, ...] = (
         ),
         instead="the judge of what is worth keeping was trained on what users say in 660 of these"
         " sessions, and rules followed what was missed in all of them: only an author who comes"
-        " later tells how far they carry. Offered are two sentences that users said in jest and four"
-        " in which they reject a poison by name. A"
+        " later tells how far they carry. Offered are two sentences that users said in jest and"
+        " four in which they reject a poison by name. A"
         " search in sessions quotes what an agent said there, as its words, unless what waits says"
         " the same",
     ),

@@ -21,8 +21,8 @@ KEPT_ALONE = {
     "poison_i.jsonl": (41, 79),
     "poison_j.jsonl": (66, 126),
 }
-"""How many of the 1,063 things that users say in the scenarios are kept when evidence is left out: as
-memories, and as memories or to be confirmed."""
+"""How many of the 1,063 things that users say in the scenarios are kept when evidence is left out:
+as memories, and as memories or to be confirmed."""
 IN_JEST = {"f-026", "f-060"}
 """Where users repeat a poison in words of their own that nothing but their tone tells from a wish:
 it is offered to be confirmed."""
