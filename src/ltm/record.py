@@ -1,8 +1,8 @@
 """`NamedTuple` as in `typing`, defined in a seventh of the time and without loading `typing`.
 
 A hook starts from nothing each time and defines some fifty of them, of which it uses half. What
-`typing` and `collections` make of each takes 70 µs, most of it for a constructor. Here `collections`
-makes the constructor when the first value is made. All else is the same, and type checkers see the
+`typing` and `collections` make of each takes 70 µs, most of it for a constructor. Here
+`collections` makes it when the first value is made. All else is the same, and type checkers see the
 one of `typing`.
 """
 
