@@ -197,7 +197,7 @@ def _is_harmless(value: str, held: Promise) -> bool:
     if held.kind == "session":
         made = " " in value or is_random(value) or _BASE32.match(value) is not None
         return _ID.match(value) is not None or not made
-    # A value that a person did not invent: not a variable, and not the first word of a sentence.
+    # Keys and tokens are random, unless a person chose them: what looks like a variable is one.
     return held.kind in ("key", "token") and not held.chosen and is_variable(value)
 
 
