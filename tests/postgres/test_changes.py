@@ -122,6 +122,8 @@ def test_a_state_the_server_never_had_is_merged_too(team: Team) -> None:
     (answer,) = push(writer, [Sent("2", Revise(TEXT.id, twice), "unsent", before=mine)])
     assert (answer.error, answer.merged) == ("", True)
     assert writer.read(TEXT.id).memory.content.count("Changed") == 3
+    (purged,) = push(curator, [Sent("p", Purge(TEXT.id), "unsent", before=mine)])
+    assert (purged.error, purged.merged) == ("", False), "nothing is left to merge"
     # What it is said to have been gives nobody a right.
     said = make("from a page", source=Source(Trust.TOOL, "s", "1-2", "WebFetch"))
     waiting = writer.create(said).memory
