@@ -344,6 +344,7 @@ def test_a_stranger_gets_no_further_by_people_and_projects(room: Room) -> None:
         "tenant": lambda people, _: people.create_tenant("x"),
         "person": lambda people, _: people.add_person(team.tenant, "x"),
         "disable": lambda people, _: people.disable(team.people["owner"]),
+        "identity": lambda people, _: people.identify(team.people["owner"], "https://id", "me"),
     }
     for person in room.outsiders.values():
         for attempt in attempts.values():
