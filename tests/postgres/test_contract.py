@@ -15,16 +15,18 @@ pytest_plugins = ()
 PROJECTS = count()
 
 
+@pytest.fixture(scope="module")
+def shared(cluster: Cluster) -> Iterator[Team]:
+    """A team for all these tests."""
+    name = cluster.create()
+    made = Team(cluster, name)
+    yield made
+    made.close()
+    cluster.drop(name)
+
+
 class TestPostgresStore(StoreContract):
     """Memories as rows."""
-
-    @pytest.fixture(scope="class")
-    def shared(self, cluster: Cluster) -> Iterator[Team]:
-        name = cluster.create()
-        made = Team(cluster, name)
-        yield made
-        made.close()
-        cluster.drop(name)
 
     @pytest.fixture
     def reopen(self, shared: Team) -> Open:
