@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Callable, Iterator
 from itertools import islice
@@ -27,7 +28,6 @@ EACH = None if os.environ.get("LTM_FAULTS") == "all" else 9
 SHORTEST = 8
 """What is shorter stands in any file by chance: a number, a word."""
 TOGETHER = 30
-MARKS = "$=:;,./-_ "
 
 
 def sample() -> list[Kind]:
@@ -196,6 +196,11 @@ def session(ltm: Ltm) -> Path:
     return transcript
 
 
+def worded(text: str) -> str:
+    """The words of a text: they stay, in the names of files and before any byte of an index."""
+    return re.sub(r"\W+|_", "-", text.lower())
+
+
 def searched(ltm: Ltm) -> tuple[int, bool, list[tuple[str, str, str]]]:
     """How many files there are, if one has marks of secrets, and what is left of which where."""
     files = [
@@ -206,12 +211,11 @@ def searched(ltm: Ltm) -> tuple[int, bool, list[tuple[str, str, str]]]:
     ]
     whole = {path: path.read_bytes() for path in files}
     every = b"\n".join(whole.values())
-    said = "\n".join(redacted(text) for text in texts())
+    said = worded("\n".join(redacted(text) for text in texts()))
     leaks = []
     for kind in SAMPLE:
         for part in kind.traces():
-            # In an index any byte may follow a word: `access_token` before a length of 36, "$".
-            if part.encode() in every and part.strip(MARKS) not in said:
+            if part.encode() in every and worded(part).strip("-") not in said:
                 names = [path.name for path, data in whole.items() if part.encode() in data]
                 leaks.append((kind.id, part, ", ".join(names)))
                 break

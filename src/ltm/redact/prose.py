@@ -197,8 +197,10 @@ def _is_harmless(value: str, held: Promise) -> bool:
     if held.kind == "session":
         made = " " in value or is_random(value) or _BASE32.match(value) is not None
         return _ID.match(value) is not None or not made
-    # Keys and tokens are random, unless a person chose them: what looks like a variable is one.
-    return held.kind in ("key", "token") and not held.chosen and is_variable(value)
+    # Keys and tokens are random, unless a person chose them: what looks like a variable is one,
+    # and a word with a capital begins a sentence.
+    plain = held.kind in ("key", "token") and not held.chosen and is_variable(value)
+    return plain and (held.weak or value.isalpha())
 
 
 def _is_in_code(text: str, place: NamePlace) -> bool:
