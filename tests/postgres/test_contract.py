@@ -17,7 +17,7 @@ PROJECTS = count()
 
 @pytest.fixture(scope="module")
 def shared(cluster: Cluster) -> Iterator[Team]:
-    """A team for all these tests."""
+    """One database for all tests: no project of it knows of another."""
     name = cluster.create()
     made = Team(cluster, name)
     yield made
@@ -30,7 +30,7 @@ class TestPostgresStore(StoreContract):
 
     @pytest.fixture
     def reopen(self, shared: Team) -> Open:
-        """A project for each test, in one database: no project knows of another."""
+        """A project for each test."""
         project = shared.add_project(f"shop-{next(PROJECTS)}")
         shared.operator.set_role(project, shared.people["owner"].id, "owner")
         return lambda: shared.store(project=project)
