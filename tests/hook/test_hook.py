@@ -19,6 +19,7 @@ import pytest
 
 from ltm.config.config import load
 from ltm.hook import main
+from ltm.hook.answer import compose_brief
 from ltm.model import Memory, Source, Trust, new_id, now
 from ltm.project.layout import places
 from ltm.spool import events, hook_log
@@ -175,6 +176,16 @@ def test_the_project_is_the_payloads_folder_else_the_clients(hooks: Hooks, tmp_p
     assert "8082" in start(hooks)
     hooks.env["CLAUDE_PROJECT_DIR"] = str(hooks.project)
     assert "8082" in start(hooks, cwd=None)
+
+
+def test_options_that_changed_since_they_were_read_are_in_no_text_kept_ready(hooks: Hooks) -> None:
+    hooks.remember("Use port 8082")
+    with OpenProject(str(hooks.project), environ=hooks.environ) as project:
+        assert project.user.get("inject.message")
+        configure(hooks, "[inject]\nmessage = false\n")
+        compose_brief(project, str(hooks.project), hooks.environ)
+    ran = hooks.fire("SessionStart", source="startup")
+    assert ("8082" in ran.told, ran.shown) == (True, "")
 
 
 def test_a_new_memory_is_told_at_once(hooks: Hooks) -> None:

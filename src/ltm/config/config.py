@@ -39,6 +39,8 @@ class Config(NamedTuple):
     repository_values: Mapping[str, OptionValue]
     kinds: Kinds
     problems: tuple[Problem, ...] = ()
+    seen: str = ""
+    """How the user's file looked before it was read, as `spool.session_text.stamp` writes it."""
 
     def get(self, name: str) -> Any:
         """The value in force here, such as `get("inject.format")`."""
@@ -109,9 +111,15 @@ def load(home: str, shared: str = "") -> Config:
 
     Never raises: a broken file is one of the `problems` and its options keep their defaults.
     """
-    user, kinds, problems = _accept(read_toml(os.path.join(home, CONFIG_FILE)), repository=False)
+    path = os.path.join(home, CONFIG_FILE)
+    try:
+        info = os.stat(path)
+        seen = f"{info.st_ino}:{info.st_mtime_ns}:{info.st_size}"
+    except OSError:
+        seen = ""
+    user, kinds, problems = _accept(read_toml(path), repository=False)
     values = {option.name: option.default for option in OPTIONS} | user
-    return Config(values, user, {}, kinds, problems).in_repository(shared)
+    return Config(values, user, {}, kinds, problems, seen).in_repository(shared)
 
 
 def problems_in(config: Config, home: str) -> list[Problem]:

@@ -66,6 +66,7 @@ def at_subagent(record: Mapping[str, object], environ: Mapping[str, str] = os.en
 def compose_brief(project: OpenProject, folder: str, environ: Mapping[str, str]) -> tuple[str, str]:
     """Compose the text for sessions in a folder of a project and the message for the person, and
     keep both if they are up to date."""
+    from ltm.config.config import CONFIG_FILE
     from ltm.inject.instruction_files import differs_for
     from ltm.inject.session_start import tell
     from ltm.model import now
@@ -86,7 +87,11 @@ def compose_brief(project: OpenProject, folder: str, environ: Mapping[str, str])
     text, current = told.text, store.is_current()
     # What changed after the project was opened and before the stamps were taken is in neither.
     meanwhile = OpenProject(folder, environ=environ, readonly=True, user=project.user)
-    is_same = meanwhile.places == where and meanwhile.config.values == config.values
+    is_same = (
+        meanwhile.places == where
+        and meanwhile.config.values == config.values
+        and watched[os.path.join(where.home, CONFIG_FILE)] == project.user.seen
+    )
     if current and is_same:
         client = differs_for(where.project.root, _client(environ))
         session_text.save(
