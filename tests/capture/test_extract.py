@@ -110,11 +110,11 @@ def test_an_answer_that_was_broken_off_is_not_heard(transcript: Transcript) -> N
 
 
 def test_the_agent_is_heard_only_in_its_last_words_on_a_task() -> None:
-    guess = agent(CAUSE)
-    assert considered(user("go"), guess, ran("make test"), user("stop")) == []
-    assert considered(user("go"), guess, ran("make test"), agent("Hm, no."), user("ok")) == []
-    assert len(considered(user("go"), guess, user("ok"))) == 1
-    assert len(considered(user("go"), guess)) == 1
+    begun, guess = [user("go"), ran("make list")], agent(CAUSE)
+    assert considered(*begun, guess, ran("make test"), user("stop")) == []
+    assert considered(*begun, guess, ran("make test"), agent("Hm, no."), user("ok")) == []
+    assert len(considered(*begun, guess, user("ok"))) == 1
+    assert len(considered(*begun, guess)) == 1
 
 
 def test_a_cause_the_agent_acted_upon_and_that_proved_true_is_heard() -> None:
@@ -149,7 +149,8 @@ def test_an_error_its_fix_and_its_cause_are_one_memory() -> None:
 def test_a_cause_named_in_the_next_task_is_not_that_of_the_fix_before() -> None:
     work = [fails("make test", "ValueError: 12"), edits("prices.py", "1.2", "1.1")]
     told = agent(CAUSE)
-    found = considered(user("go"), *work, ran("make test"), user("now the page"), told)
+    page = [user("now the page"), ran("make page")]
+    found = considered(user("go"), *work, ran("make test"), *page, told)
     (fix,) = [each for each in found if "ValueError" in each.text]
     assert "tie-breaker" not in fix.text + fix.title
     assert len(found) == 2

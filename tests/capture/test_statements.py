@@ -26,7 +26,7 @@ SHORT = [
     "the staging DB is on port 5433",
     "the invoices API is rate limited to 10 req/s",
     "pls always use uv to run python",
-    "Marta owns the billing service",
+    "billing belongs to Marta's team",
     "from now on answer in English",
     "dont ever touch the legacy folder",
     "Wir nehmen immer 4 Leerzeichen",
@@ -153,7 +153,7 @@ def test_a_preference_the_other_way_round_is_its_last_form() -> None:
 
 def test_a_likely_one_tells_how_probable_it_is() -> None:
     likely, sure = judge().tiers["user"]
-    (found,) = says("Marta owns the billing service")
+    (found,) = says("billing belongs to Marta's team")
     assert likely <= found.weight
     assert 0 < likely < sure < 1
 

@@ -197,7 +197,8 @@ def statements(
         for place, each in enumerate(spoken):
             text = each.text[:LONGEST]
             asked[place] = asked_for(text)
-            ordered[place] = worth[place] >= _ORDERED and is_standing_order(text)
+            order = is_standing_order(text) and not _LEANS_LATER.match(text)
+            ordered[place] = order and worth[place] >= _ORDERED
             if place and points_back(text):
                 asked[place - 1] = asked[place - 1] or spoken[place - 1].text
                 worth[place] = 0.0
