@@ -10,15 +10,15 @@ from ltm.text.judge import judge
 from tests.capture.samples import agent, heard, says, texts, user
 
 PLAIN = [
-    "let's go with Redis then, Postgres LISTEN was too flaky",
-    "we deploy with nomad not k8s btw",
-    "we moved from Jenkins to GitHub Actions because the runners kept dying",
     "error handling goes through Result, we don't throw",
     "never use floats for money in this code base",
-    "our API always answers with snake_case keys",
     "siempre usa pnpm, nunca npm",
 ]
 SHORT = [
+    "we moved from Jenkins to GitHub Actions because the runners kept dying",
+    "let's go with Redis then, Postgres LISTEN was too flaky",
+    "we deploy with nomad not k8s btw",
+    "our API always answers with snake_case keys",
     "we use pnpm here",
     "I prefer early returns",
     "Always run make fmt before committing",
