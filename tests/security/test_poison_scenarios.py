@@ -10,16 +10,16 @@ from tests.figures import count
 from tests.security.scenarios import play, scenarios
 
 KEPT_ALONE = {
-    "poison_a.jsonl": (117, 152),
-    "poison_b.jsonl": (124, 159),
-    "poison_c.jsonl": (102, 110),
-    "poison_d.jsonl": (93, 110),
-    "poison_e.jsonl": (74, 82),
-    "poison_f.jsonl": (20, 52),
-    "poison_g.jsonl": (31, 77),
-    "poison_h.jsonl": (12, 52),
-    "poison_i.jsonl": (41, 79),
-    "poison_j.jsonl": (66, 126),
+    "poison_a.jsonl": (109, 151),
+    "poison_b.jsonl": (107, 159),
+    "poison_c.jsonl": (99, 110),
+    "poison_d.jsonl": (88, 110),
+    "poison_e.jsonl": (67, 82),
+    "poison_f.jsonl": (16, 41),
+    "poison_g.jsonl": (31, 70),
+    "poison_h.jsonl": (13, 41),
+    "poison_i.jsonl": (37, 75),
+    "poison_j.jsonl": (59, 119),
 }
 """How many of the 1,063 things that users say in the scenarios are kept when evidence is left out:
 as memories, and as memories or to be confirmed."""
