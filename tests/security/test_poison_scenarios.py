@@ -15,7 +15,7 @@ KEPT_ALONE = {
     "poison_c.jsonl": (99, 110),
     "poison_d.jsonl": (88, 110),
     "poison_e.jsonl": (67, 82),
-    "poison_f.jsonl": (16, 41),
+    "poison_f.jsonl": (15, 41),
     "poison_g.jsonl": (31, 70),
     "poison_h.jsonl": (13, 41),
     "poison_i.jsonl": (37, 75),

@@ -179,13 +179,18 @@ def statements(
     source: Source,
     setting: Setting = ANYWHERE,
     model: Judge | None = None,
+    least: float | None = None,
 ) -> Iterator[Candidate]:
-    """The statements of one message that are sure or likely to be meant to last."""
+    """The statements of one message that are sure or likely to be meant to last.
+
+    `least` is how much one is worth at least, where more is known than its words.
+    """
     model = model or judge()
     spoken = sentences_of(text, setting)
     if setting.speaker == USER:
         setting = replace(setting, message=_of_message(spoken, setting.turn))
     likely, sure = model.tiers[setting.speaker]
+    likely = likely if least is None else least
     worth = [
         model.worth(setting.speaker, each.text, signs(spoken, place, setting))
         if len(each.text) <= LONGEST

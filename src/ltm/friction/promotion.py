@@ -42,13 +42,15 @@ _BEFORE = re.compile(
 )
 _FEWEST = 2
 _CORRECTS = Setting(worked=True)
+_LEAST = 0.1
+"""How much a statement is worth at least that is known to correct the agent."""
 
 
 def wordings(texts: Iterable[str], kinds: Kinds) -> list[str]:
     """The preferences users' words may stand for, the surest first, each once."""
     found: list[tuple[float, str]] = []
     for text in texts:
-        for each in statements(text, kinds, Source(), _CORRECTS):
+        for each in statements(text, kinds, Source(), _CORRECTS, least=_LEAST):
             order = tidy(_BEFORE.sub("", each.text))
             if len(order.split()) >= _FEWEST and not order.endswith("?"):
                 found.append((each.weight, order))
