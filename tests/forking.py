@@ -184,14 +184,18 @@ def _way() -> socket.socket:
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             folder = tempfile.mkdtemp(prefix="ltm-fork-")
             public = f"{folder}/commands"
-            with theirs:
+            listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            listening.bind(public)  # here, so that a program finds it while the server is loading
+            listening.listen(128)
+            with theirs, listening:
+                handles = (theirs.fileno(), listening.fileno())
                 process = subprocess.Popen(
-                    [sys.executable, "-m", "tests.forkserver", str(theirs.fileno()), public],
+                    [sys.executable, "-m", "tests.forkserver", *map(str, handles)],
                     cwd=_TOP,
                     env={},
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
-                    pass_fds=[theirs.fileno()],
+                    pass_fds=handles,
                 )
             atexit.register(_end, os.getpid(), process, ours, folder)
             _server = (os.getpid(), ours, public)

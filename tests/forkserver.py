@@ -10,8 +10,8 @@ A request is a packet on the socket whose handle is the first argument: a JSON o
 and `changed` (values of LTM's that are to be others), and
 four handles: stdin, stdout, stderr and a socket for answers. On that the pid is told, then the exit
 status as `os.waitpid` gives it; or the number of the error, negative, if there is no such folder.
-A program that was not started by the tests connects to the socket at the path that is the second
-argument, sends the same with three handles, and is answered on that connection.
+A program that was not started by the tests connects to the socket that listens, whose handle is the
+second argument, sends the same with three handles, and is answered on that connection.
 """
 
 from __future__ import annotations
@@ -48,9 +48,7 @@ def main() -> None:
     """Serve until the other end of the socket is closed."""
     _load()
     requests = socket.socket(fileno=int(sys.argv[1]))
-    public = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    public.bind(sys.argv[2])
-    public.listen(128)
+    public = socket.socket(fileno=int(sys.argv[2]))
     woken, wake = os.pipe()
     os.set_blocking(wake, False)
     os.set_blocking(woken, False)
