@@ -516,9 +516,8 @@ def test_long_work_says_how_far_it_is(person: Person, request: pytest.FixtureReq
 def _finished(person: Person) -> None:
     """Wait for work that is under way: the page renews itself with scripts; without, by itself."""
     assert "/work/" in person.tab.url
-    expect(person.tab.get_by_role("link", name="Look at the result")).to_be_attached(
-        timeout=120_000
-    )
+    over = person.tab.locator("#work :is(strong, .note.ill)")
+    expect(over).to_be_attached(timeout=120_000)
 
 
 # -- a repository that brings memories, and a mass that waits --------------------------------------

@@ -164,7 +164,7 @@ def test_no_page_runs_a_script_of_a_memory_or_asks_for_anything_elsewhere(
     tab.get_by_label("Path on this machine").fill(MARKUP[1].format("zq0"))
     with tab.expect_event("domcontentloaded"):
         tab.get_by_role("button", name="Import", exact=True).click()
-    expect(tab.get_by_role("link", name="Look at the result")).to_be_visible()
+    expect(tab.locator("#work .note.ill")).to_be_visible()
     only_ours(tab, "work")
     assert told >= len(ids)
     assert run == []
