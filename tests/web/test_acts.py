@@ -490,9 +490,12 @@ def test_long_work_says_how_far_it_is(person: Person, request: pytest.FixtureReq
     person.press("Import")
     _finished(person)
     expect(person.tab.locator("#work")).to_contain_text("nothing.json")
-    source = person.scene.home / "notes.md"
-    words = "Visitors park behind the mill" if "out" in request.node.name else "The lamp is green"
-    source.write_text(f"# Notes\n\n- {words}\n")
+    # What was imported from a file is known: another file for each.
+    name, words = "lamp", "The lamp in the hall is green"
+    if "without" in request.node.name:
+        name, words = "park", "Visitors park behind the mill"
+    source = person.scene.home / f"{name}.md"
+    source.write_text(f"# Of the {name}\n\n- {words}\n")
     before = active(person.scene)
     person.open("/import")
     person.tab.get_by_label("Path on this machine").fill(str(source))
