@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from ltm.capture.provenance import INSTRUCTIONS
 from ltm.clients import table
 from ltm.clients.clients import hook_entries, hook_events
 from ltm.clients.connections import trust_hash
@@ -48,7 +47,6 @@ def test_every_row_is_sound() -> None:
         assert client.hooks_form in ("groups", "list", "named", "triggers", "scripts", "module")
         assert bool(client.events) == bool(client.hooks or client.project_hooks), client.name
         assert client.servers or client.project_servers, client.name
-        assert {*client.instructions} <= {*INSTRUCTIONS}, "what they say is no agent's word"
     with pytest.raises(TypeError, match="no column colour"):
         Client("x", "X", colour="blue")
 
@@ -393,6 +391,9 @@ def test_without_a_terminal_the_others_are_named_and_not_touched(ltm: Ltm) -> No
     assert "ltm setup --all" in done.stderr
     assert list((ltm.home / ".codex").iterdir()) == []
     assert ltm.json("setup", "--dry-run")["found"] == ["claude-code", "codex", "qwen"]
+    ltm.ok("setup", "--client", "qwen")
+    assert "Also found: Codex.\n" in ltm.run("setup").stderr
+    ltm.ok("uninstall", "--client", "qwen")
     # Without Claude Code, it is not set up for nothing.
     shutil.rmtree(ltm.home / ".claude")
     said = ltm.run("setup").stderr
@@ -464,6 +465,36 @@ def test_the_doctor_says_of_each_client_what_it_has_and_what_is_missing(ltm: Ltm
     assert modified.startswith("hooks that are not trusted (SessionEnd)")
     (ltm.home / ".codex" / "config.toml").write_text("[broken")
     assert "cannot be read" in str(clients_in(ltm)["codex"]["missing"])
+
+
+PLUGIN_NOTED = {
+    "codex": (".codex/config.toml", '[plugins."ltm@ltm"]\nenabled = true\n'),
+    "copilot": (".copilot/settings.json", '{"enabledPlugins": {"ltm@ltm": true}}\n'),
+    "gemini": (".gemini/extensions/ltm/gemini-extension.json", "{}\n"),
+    "qwen": (".qwen/extensions/ltm/qwen-extension.json", "{}\n"),
+}
+
+
+@pytest.mark.parametrize("name", PLUGIN_NOTED)
+def test_a_client_with_the_plugin_is_connected_and_set_up_for_what_it_lacks(
+    ltm: Ltm, name: str
+) -> None:
+    client, (place, text) = BY_NAME[name], PLUGIN_NOTED[name]
+    path = ltm.home / place
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    lacks = "no tools for agents" in str(clients_in(ltm)[name]["missing"])
+    assert lacks is not client.plugin_serves
+    assert f"{client.title}: its plugin, " in ltm.run("doctor").stdout
+    ltm.ok("setup", "--client", name)
+    there = clients_in(ltm)[name]
+    assert (there["plugin"], there["missing"]) == (True, [])
+    assert bool(there["server"]) is not client.plugin_serves
+    assert "ltm-hook" not in str(written(ltm))
+    if "true" in text:
+        ltm.ok("uninstall")
+        path.write_text(text.replace("true", "false"))
+        assert clients_in(ltm)[name]["missing"] == [f"not set up: ltm setup --client {name}"]
 
 
 def trust(ltm: Ltm) -> None:

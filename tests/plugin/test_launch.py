@@ -581,18 +581,29 @@ def test_a_command_waits_for_its_packages_and_then_runs(building: Machine) -> No
     assert json.loads(out)["memories"] == []
 
 
+@pytest.mark.parametrize(
+    "place",
+    [".claude/plugins/data/ltm-ltm", ".codex/plugins/data/ltm-ltm", ".copilot/plugin-data/ltm/ltm"],
+)
 def test_what_an_agent_runs_finds_the_environment_without_being_told_where(
-    building: Machine,
+    building: Machine, place: str
 ) -> None:
     building.finish_environment()
-    top = building.home / ".claude" / "plugins" / "data"
-    top.mkdir(parents=True)
-    (top / "ltm-older").mkdir()
-    (top / "ltm-ltm").symlink_to(building.data)
+    path = building.home / place
+    path.parent.mkdir(parents=True)
+    (path.parent / "ltm-older").mkdir()
+    path.symlink_to(building.data)
 
     done = building.run("list", "--json", CLAUDE_PLUGIN_DATA="")
 
     assert json.loads(done.stdout)["memories"] == []
+
+
+def test_a_folder_that_a_client_names_and_did_not_make_is_made(tmp_path: Path) -> None:
+    """As Codex does with the data of a plugin."""
+    named = tmp_path / "plugins" / "data" / "ltm-ltm"
+    assert environment.data_folder({"CLAUDE_PLUGIN_DATA": str(named)}) == str(named)
+    assert named.is_dir()
 
 
 def test_the_environment_of_another_python_is_used_as_well(building: Machine) -> None:

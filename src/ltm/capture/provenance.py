@@ -20,6 +20,7 @@ from typing import Any
 from ltm.capture.commands import MEMORY
 from ltm.capture.decide import Candidate, Certainty
 from ltm.capture.message import pasted, quoted
+from ltm.clients.table import CLIENTS
 from ltm.errors import LtmError
 from ltm.files.atomic import is_inside, read_plain
 from ltm.model import Source, Trust
@@ -42,10 +43,14 @@ from ltm.text import terms
 from ltm.text.sameness import same
 from ltm.text.similarity import COMMON_WORDS
 
-INSTRUCTIONS = (
-    "CLAUDE.md", "AGENTS.md", ".claude/CLAUDE.md", "GEMINI.md", "QWEN.md", "CODEBUDDY.md",
-    ".github/copilot-instructions.md", ".cursorrules", ".clinerules", ".goosehints",
-)  # fmt: skip
+INSTRUCTIONS = tuple(
+    dict.fromkeys(
+        (
+            *("CLAUDE.md", ".claude/CLAUDE.md", ".github/copilot-instructions.md", ".clinerules"),
+            *(name for client in CLIENTS for name in client.instructions),
+        )
+    )
+)
 """Files of a repository that clients load: older clients do not note what stood in them."""
 
 _RULES = (

@@ -102,7 +102,8 @@ def _tell(connection: ClientState) -> None:
     client = connection.client
     output.say(f"{client.title}: {', '.join(parts)}")
     # Its files do not say whether that was done; that nothing was heard of it is the only hint.
-    if connection.hooks and not last and client.trust and not client.trust_noted:
+    is_noted = client.trust_noted and not connection.plugin
+    if connection.hooks and not last and client.trust and not is_noted:
         output.say(f"  before its hooks run: {client.trust}")
     for each in connection.missing if not connection.is_diagnosed else ():
         output.say(f"  {each}")

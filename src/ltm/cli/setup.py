@@ -18,6 +18,7 @@ from ltm.cli.command import Work, command
 from ltm.cli.forget import confirm
 from ltm.clients.clients import (
     find,
+    has_plugin,
     hook_entries,
     hook_events,
     installed,
@@ -27,7 +28,6 @@ from ltm.clients.clients import (
     own_change,
     own_files,
     own_paths,
-    path_of,
     server_entry,
     settings_files_of,
     status_line_entry,
@@ -47,6 +47,7 @@ from ltm.clients.table import CLAUDE_CODE, CLIENTS, ONLY_READ, Client
 from ltm.clients.wire import PLUGIN, is_plugin_active
 from ltm.errors import LtmError, Refused, WrongUsage
 from ltm.files.atomic import is_inside, make_folder
+from ltm.project.home import path_of
 from ltm.project.layout import STATE
 from ltm.remote.contents import is_set_up
 from ltm.spool.hook_log import note_runtime
@@ -142,7 +143,9 @@ def setup_command(
         # Hooks need to know which Python can do what they leave for later.
         make_folder(work.places.home)
         note_runtime(work.places.home, __version__, work.config.own("hooks.save_interval"))
-    others = [client for client in found if client not in chosen]
+    left = [client for client in found if client not in chosen]
+    further = [_plan(work, client, root, commands=False, statusline=False) for client in left]
+    others = [plan.client for plan in further if plan.changes or plan.trouble]
     if shown:
         _tell_plans(plans, whole=dry_run)
     if work.as_json:
@@ -171,7 +174,7 @@ def _tell_plans(plans: Sequence[_SetupPlan], *, whole: bool) -> None:
         if len(plans) > 1 and plan.changes:
             read = " (by its documents: not tried with the client itself)"
             output.say(f"{plan.client.title}{read if plan.client.checked == ONLY_READ else ''}:")
-        if plan.plugin:
+        if plan.plugin and (plan.client.plugin_serves or not plan.changes):
             output.note(f"The plugin is active in {plan.client.title} and has what it needs.")
         for change in plan.changes:
             output.say("\n".join(described(change, whole=whole)))
@@ -244,7 +247,7 @@ def as_record(change: FileChange) -> dict[str, object]:
 def _plan(
     work: Work, client: Client, project: str, *, commands: bool, statusline: bool
 ) -> _SetupPlan:
-    plugin = client.has_registry and is_plugin_active(os.environ, work.places.project.root)
+    plugin = has_plugin(client, work.places.project.root, os.environ)
     try:
         changes = [*_planned(work, client, project, plugin=plugin, statusline=statusline)]
         if commands and client.project_files:
@@ -294,7 +297,8 @@ def _planned(
     planned += [own_change(*each) for each in own]
     # A path of this machine would be wrong for everyone else who reads a project's settings.
     words: tuple[str, ...] = ("ltm",) if shared else this_command()
-    server = [] if plugin else [server_entry(client, (*words, "mcp"), shared=shared)]
+    is_served = plugin and client.plugin_serves
+    server = [] if is_served else [server_entry(client, (*words, "mcp"), shared=shared)]
     for file in settings:
         entries = hook_entries(client, events, home, shared=shared) if file.hooks else []
         if file.hooks and client.has_status_line:

@@ -24,13 +24,15 @@ from ltm.clients.settings import (
     SettingsEntry,
     SettingsFile,
     entries_in,
+    settings_text_in,
 )
+from ltm.clients.settings_text import value_of
 from ltm.clients.table import BY_NAME, CLIENTS, EVENT_OPTION, SHARED, Client
-from ltm.clients.wire import PLUGIN_EVENTS
+from ltm.clients.wire import PLUGIN, PLUGIN_EVENTS, is_plugin_active
 from ltm.config.config import Config
 from ltm.errors import LtmError, Refused, WrongUsage
 from ltm.files.atomic import read_plain
-from ltm.project.home import client_folder
+from ltm.project.home import path_of
 
 WANTED = (
     ("recall.per_prompt", "UserPromptSubmit"),
@@ -84,6 +86,26 @@ def installed(environ: Mapping[str, str]) -> list[Client]:
         if any(shutil.which(each, path=path) for each in client.programs)
         or any(os.path.exists(path_of(each, environ)) for each in client.folders)
     ]
+
+
+def has_plugin(client: Client, project: str, environ: Mapping[str, str]) -> bool:
+    """Whether our plugin is installed and switched on in a client, as its own files say."""
+    if client.has_registry:
+        return is_plugin_active(environ, project)
+    if not client.plugin_noted:
+        return False
+    path = path_of(client.plugin_noted, environ)
+    if not client.plugin_noted_at:
+        return os.path.exists(path)
+    try:
+        syntax = "toml" if path.endswith(".toml") else "jsonc"
+        noted = value_of(settings_text_in(path), syntax)
+    except ValueError:
+        return False
+    plugins = noted.get(client.plugin_noted_at)
+    states = plugins.items() if isinstance(plugins, dict) else ()
+    ours = (state for key, state in states if key.startswith(f"{PLUGIN}@"))
+    return any((each.get("enabled") if isinstance(each, dict) else each) is True for each in ours)
 
 
 def settings_files_of(
@@ -149,38 +171,6 @@ def _filled(template: Any, words: Sequence[str]) -> Any:
     if isinstance(template, str) and template.startswith("{arguments}"):
         return [*words[1:], *template.split()[1:]]
     return list(template) if isinstance(template, tuple) else template
-
-
-def path_of(template: str, environ: Mapping[str, str]) -> str:
-    """A path of the table on this machine."""
-    folder, *rest = template.split("/")
-    return os.path.normpath(os.path.join(_folders(environ)[folder], *rest))
-
-
-def _folders(environ: Mapping[str, str]) -> dict[str, str]:
-    """What the words in the table stand for on this machine."""
-    home = environ.get("USERPROFILE" if os.name == "nt" else "HOME", "")
-    if not os.path.isabs(home):
-        raise WrongUsage("HOME names no folder", hint="set HOME to your home folder")
-    config = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
-    application, zed = config, os.path.join(config, "zed")
-    if sys.platform == "darwin":
-        application = os.path.join(home, "Library", "Application Support")
-    elif os.name == "nt":
-        application = environ.get("APPDATA") or os.path.join(home, "AppData", "Roaming")
-        zed = os.path.join(application, "Zed")
-    state_folder = environ.get("CLAUDE_CONFIG_DIR") or home
-    return {
-        "{home}": home,
-        "{config}": config,
-        "{data}": environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share"),
-        "{application}": application,
-        "{zed}": zed,
-        "{codex}": environ.get("CODEX_HOME") or os.path.join(home, ".codex"),
-        "{copilot}": environ.get("COPILOT_HOME") or os.path.join(home, ".copilot"),
-        "{claude}": client_folder(environ),
-        "{claude-state}": os.path.join(state_folder, ".claude.json"),
-    }
 
 
 def hook_events(client: Client, config: Config, *, plugin: bool = False) -> list[str]:

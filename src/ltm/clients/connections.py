@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ltm.clients.clients import (
+    has_plugin,
     hook_events,
     installed,
     launcher_path,
     launcher_trouble,
     own_files,
-    path_of,
     settings_files_of,
 )
 from ltm.clients.settings import (
@@ -31,8 +31,9 @@ from ltm.clients.settings import (
 )
 from ltm.clients.settings_text import Unreadable, value_of
 from ltm.clients.table import CLIENTS, Client
-from ltm.clients.wire import is_plugin_active
+from ltm.clients.wire import PLUGIN_EVENTS
 from ltm.config.config import Config
+from ltm.project.home import path_of
 from ltm.project.layout import Places
 
 
@@ -42,7 +43,7 @@ class ClientState:
 
     client: Client
     plugin: bool = False
-    """Whether its plugin brings all of it."""
+    """Whether our plugin is installed and switched on in it."""
     server: str = ""
     """The file our server is entered in."""
     hooks: tuple[str, ...] = ()
@@ -94,8 +95,9 @@ def _connection(
     environ: Mapping[str, str],
 ) -> ClientState:
     root, last = places.project.root, last_events.get(client.name, "")
-    if client.has_registry and is_plugin_active(environ, root):
-        return ClientState(client, plugin=True, hooks=tuple(client.events), last_event=last)
+    plugin = has_plugin(client, root, environ)
+    if plugin and client.plugin_serves:
+        return ClientState(client, plugin=True, hooks=_plugin_events(client), last_event=last)
     setup = f"ltm setup --client {client.name}"
     server, hooks, missing = "", dict[str, tuple[str, Any]](), list[str]()
     for project in ("", root):
@@ -114,6 +116,9 @@ def _connection(
         for event, path in _own_events(client, config, places.home, project, environ):
             hooks.setdefault(event, (path, None))
     wanted = [event for event in hook_events(client, config) if _has_hooks(client, root)]
+    if plugin:
+        lack = () if server else (f"its plugin brings no tools for agents: {setup}",)
+        return ClientState(client, True, server, _plugin_events(client), last, (*missing, *lack))
     if not server and not hooks:
         return ClientState(client, last_event=last, missing=(*missing, f"not set up: {setup}"))
     if not server and not any("cannot be read" in each for each in missing):
@@ -128,6 +133,10 @@ def _connection(
     if doubted:
         missing.append(f"hooks that are not trusted ({', '.join(doubted)}): {client.trust}")
     return ClientState(client, False, server, tuple(hooks), last, tuple(missing))
+
+
+def _plugin_events(client: Client) -> tuple[str, ...]:
+    return tuple(theirs for theirs, ours in client.events.items() if ours in PLUGIN_EVENTS)
 
 
 def _has_hooks(client: Client, root: str) -> bool:

@@ -51,22 +51,31 @@ READY = "ready"
 
 
 def data_folder(environ: Mapping[str, str]) -> str:
-    """The folder the client keeps the plugin's data in, or ''.
+    """The folder a client keeps the plugin's data in, or ''.
 
-    A client names it to hooks and servers. To what an agent runs it does not: then it is the one
-    of the plugin that was built for last.
+    A client names it to hooks and servers, and some leave it to them to make it. To what an agent
+    or a person runs it is not named: then it is the one of the plugin that was built for last.
     """
     named = environ.get("CLAUDE_PLUGIN_DATA", "")
-    if named:
+    if os.path.isabs(named):
+        try:
+            os.makedirs(named, mode=0o700, exist_ok=True)
+        except OSError:
+            pass  # what would be built in it is done without
         return named
-    from ltm.project.home import client_folder
+    from ltm.clients.table import CLIENTS
+    from ltm.clients.wire import PLUGIN
+    from ltm.errors import WrongUsage
+    from ltm.project.home import path_of
 
-    top = os.path.join(client_folder(environ), "plugins", "data")
-    try:
-        names = [name for name in os.listdir(top) if name.startswith("ltm-")]
-    except OSError:
-        return ""
-    found = [os.path.join(top, name) for name in names]
+    found = []
+    for client in CLIENTS:
+        try:
+            top = path_of(client.plugin_data, environ) if client.plugin_data else ""
+            names = os.listdir(top) if top else []
+        except (OSError, WrongUsage):
+            continue  # it has no such plugin, or there is no home
+        found += [os.path.join(top, name) for name in names if name.partition("-")[0] == PLUGIN]
     return max(found, key=lambda data: _time_of(os.path.join(data, STATE)), default="")
 
 

@@ -119,8 +119,21 @@ class Client:
     """Characters of an answer that reach the model whole, where there is a limit."""
     plugin: str = ""
     """What its plugins call their folder in commands, where LTM has a plugin of its own for it."""
+    plugin_noted: str = ""
+    """The file in which it notes installed plugins, or that is there with ours."""
+    plugin_noted_at: str = ""
+    """Where in that file; '' if its being there says it."""
+    plugin_serves: bool = True
+    """Whether the plugin brings our server too."""
+    plugin_data: str = ""
+    """Where it has folders with the data of plugins, ours among them."""
     reader: str = ""
     """Which reader reads its transcripts."""
+    notes: str = ""
+    """Where it keeps what it remembers itself: a folder of Markdown files, in which `{project}`
+    stands for the project's, or a file."""
+    notes_mark: str = ""
+    """Of a file: what stands in it where the client wrote to it."""
     instructions: tuple[str, ...] = ()
     """Files it loads from a project by itself."""
     trust: str = ""
@@ -160,8 +173,10 @@ CLAUDE_CODE = Client(
     events=_CLAUDE_EVENTS,
     told_in='"hook_additional_context"',
     plugin="${CLAUDE_PLUGIN_ROOT}",
+    plugin_data="{claude}/plugins/data",
     limit=10_000,
     reader="claude-code",
+    notes="{claude}/projects/{project}/memory",
     # Its instruction files depend on its version and settings: `inject.instruction_files` knows.
 )
 CODEX = Client(
@@ -188,7 +203,12 @@ CODEX = Client(
     },
     told_in='"developer"',
     plugin="${PLUGIN_ROOT}",
+    plugin_noted="{codex}/config.toml",
+    plugin_noted_at="plugins",
+    plugin_serves=False,
+    plugin_data="{codex}/plugins/data",
     reader="codex",
+    notes="{codex}/memories",
     instructions=("AGENTS.md",),
     trust="start codex, type /hooks and trust the hooks of ltm",
     trust_noted="{codex}/config.toml",
@@ -207,6 +227,7 @@ GEMINI = Client(
     hook=_HOOK_IN_MS,
     marks=("GEMINI_SESSION_ID",),
     plugin="${extensionPath}/src",
+    plugin_noted="{home}/.gemini/extensions/ltm/gemini-extension.json",
     # Its PreCompress comes before every request to the model, not before a compaction.
     events={
         "SessionStart": "SessionStart",
@@ -216,6 +237,8 @@ GEMINI = Client(
         "AfterTool": "PostToolUse",
     },
     reader="gemini",
+    notes="{home}/.gemini/GEMINI.md",
+    notes_mark="## Gemini Added Memories",
     instructions=("GEMINI.md",),
     trust="trust the folder when gemini asks: in others it runs no hooks and no servers",
 )
@@ -233,8 +256,10 @@ QWEN = Client(
     hook=_HOOK_IN_MS,
     marks=("QWEN_PROJECT_DIR",),
     plugin="${extensionPath}",
+    plugin_noted="{home}/.qwen/extensions/ltm/qwen-extension.json",
     events={**_CLAUDE_EVENTS, "SubagentStart": "", "PostToolUseFailure": ""},
     reader="qwen",
+    notes="{home}/.qwen/projects/{project}/memory",
     instructions=("QWEN.md", "AGENTS.md"),
 )
 COPILOT = Client(
@@ -261,6 +286,9 @@ COPILOT = Client(
         "PostToolUse": "PostToolUse",
     },
     told="additionalContext",
+    plugin_noted="{copilot}/settings.json",
+    plugin_noted_at="enabledPlugins",
+    plugin_data="{copilot}/plugin-data/ltm",
     reader="copilot",
     instructions=("AGENTS.md", "CLAUDE.md", "GEMINI.md"),
 )

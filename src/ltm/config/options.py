@@ -129,23 +129,19 @@ _base_url = _matching(
 )
 
 
-READABLE = (
-    "antigravity", "claude-code", "cline", "codex", "copilot", "cursor", "gemini", "goose", "kilo",
-    "opencode", "qoder", "qwen",
-)  # fmt: skip
-"""The clients whose sessions can be read; a test compares them with the table of clients."""
-
-
 def _client_names(text: str) -> str:
     """Names of clients with a comma between them, or `all`."""
+    from ltm.clients.table import CLIENTS  # few commands set an option
+
+    readable = sorted(client.name for client in CLIENTS if client.reader)
     names = sorted({name for name in re.split(r"[\s,]+", text.lower()) if name})
-    unknown = [name for name in names if name not in (*READABLE, "all")]
+    unknown = [name for name in names if name not in (*readable, "all")]
     if unknown or not names:
         raise WrongUsage(
             f"'{unknown[0]}' is not a client whose sessions ltm reads"
             if unknown
             else "it names no client",
-            hint=f"it must be all, or some of: {', '.join(READABLE)}",
+            hint=f"it must be all, or some of: {', '.join(readable)}",
         )
     return "all" if "all" in names else ", ".join(names)
 

@@ -6,6 +6,7 @@ Apart from the rest of the layout, because a hook needs to know only this.
 from __future__ import annotations
 
 import os
+import sys
 
 from ltm.errors import WrongUsage
 
@@ -86,6 +87,39 @@ def client_folder(environ: Mapping[str, str] | None = None) -> str:
     user_home = _user_home(environ)
     default = os.path.join(user_home, ".claude") if user_home else ""
     return environ.get("CLAUDE_CONFIG_DIR", "") or default
+
+
+def path_of(template: str, environ: Mapping[str, str] | None = None) -> str:
+    """A path of the table of clients on this machine."""
+    folder, *rest = template.split("/")
+    found = _folders(os.environ if environ is None else environ)[folder]
+    return os.path.normpath(os.path.join(found, *rest))
+
+
+def _folders(environ: Mapping[str, str]) -> dict[str, str]:
+    """What the words in the table stand for on this machine."""
+    user_home = _user_home(environ)
+    if not os.path.isabs(user_home):
+        raise WrongUsage("HOME names no folder", hint="set HOME to your home folder")
+    config = environ.get("XDG_CONFIG_HOME") or os.path.join(user_home, ".config")
+    application, zed = config, os.path.join(config, "zed")
+    if sys.platform == "darwin":
+        application = os.path.join(user_home, "Library", "Application Support")
+    elif os.name == "nt":
+        application = environ.get("APPDATA") or os.path.join(user_home, "AppData", "Roaming")
+        zed = os.path.join(application, "Zed")
+    state_folder = environ.get("CLAUDE_CONFIG_DIR") or user_home
+    return {
+        "{home}": user_home,
+        "{config}": config,
+        "{data}": environ.get("XDG_DATA_HOME") or os.path.join(user_home, ".local", "share"),
+        "{application}": application,
+        "{zed}": zed,
+        "{codex}": environ.get("CODEX_HOME") or os.path.join(user_home, ".codex"),
+        "{copilot}": environ.get("COPILOT_HOME") or os.path.join(user_home, ".copilot"),
+        "{claude}": client_folder(environ),
+        "{claude-state}": os.path.join(state_folder, ".claude.json"),
+    }
 
 
 def loads_agents_md(environ: Mapping[str, str] | None = None) -> bool:

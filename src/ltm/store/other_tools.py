@@ -15,12 +15,14 @@ from binascii import crc32
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 
+from ltm.clients.table import CLIENTS
+from ltm.errors import WrongUsage
 from ltm.files import sqlite
 from ltm.files.atomic import is_inside, read_plain
 from ltm.files.block import MEMORY_MD, TARGETS, find_block, is_import_of, is_ours
 from ltm.files.fastjson import read_object, write
 from ltm.model import Problem
-from ltm.project.home import client_folder
+from ltm.project.home import path_of
 from ltm.project.layout import STATE
 from ltm.record import NamedTuple
 
@@ -52,25 +54,6 @@ _KEPT = (
     _Kept("Memory Keeper", ".claude/memory/facts.json", b'"decisions"'),
     _Kept("liteagents", ".claude/memory/MEMORY.md", b"## Facts"),
     _Kept("liteagents", ".claude/remember/MEMORY.md", b"## Facts"),
-)
-
-
-class _Notes(NamedTuple):
-    """Where a client keeps what it remembers itself: a folder of Markdown files, or a file."""
-
-    what: str
-    path: str
-    """Below the person's home; `{project}` stands for the project's folder."""
-    word: bytes = b""
-    """Of a file: what stands in it where the client wrote to it."""
-
-
-_NOTES = (
-    _Notes("notes of Qwen Code's auto memory", ".qwen/projects/{project}/memory"),
-    _Notes("memories of Codex", ".codex/memories"),
-    _Notes(
-        "what Gemini CLI was told to remember", ".gemini/GEMINI.md", b"## Gemini Added Memories"
-    ),
 )
 
 
@@ -212,13 +195,12 @@ def _notes(root: str) -> Iterator[tuple[str, str, bytes, bool]]:
     """Where clients keep notes of their own: the path, what it is, the word of a file, and whether
     it is about all projects."""
     name = "".join(char if char.isascii() and char.isalnum() else "-" for char in root)
-    folder, home = client_folder(), os.path.expanduser("~")
-    if folder:
-        path = os.path.join(folder, "projects", name, "memory")
-        yield path, "notes of Claude Code's auto memory", b"", False
-    for each in _NOTES if os.path.isabs(home) else ():
-        path = os.path.join(home, *each.path.format(project=name).split("/"))
-        yield path, each.what, each.word, "{project}" not in each.path
+    with suppress(WrongUsage):  # there is no home
+        for client in CLIENTS:
+            if client.notes:
+                path = path_of(client.notes.replace("{project}", name))
+                of_all = "{project}" not in client.notes
+                yield path, f"{client.title}'s own memory", client.notes_mark.encode(), of_all
 
 
 def _of_projects(places: Places) -> Iterator[Foreign]:

@@ -218,6 +218,9 @@ def test_the_plugin_tells_what_is_remembered_without_any_setup(name: str, tmp_pa
         assert PORT in run.requests[0]
         assert run.requests[0].count("[/LTM]") == 1
         assert {each["client"] for each in world.value("sessions")["sessions"]} == {name}
+        report = json.loads(world.ltm("doctor", "--json", ok=False))
+        (found,) = (each for each in report["clients"] if each["client"] == name)
+        assert (found["plugin"], bool(found["last_event"])) == (True, True)
     finally:
         world.close()
 
