@@ -416,6 +416,12 @@ def with_gcrypt(reader: Reader, line: str) -> None:
         reader.type(f"ltm remote add {reader.top}/memories.git")
 
 
+def of_a_database(reader: Reader, line: str) -> None:
+    """A login that may make roles, and a database in UTF-8: what `tests/postgres/cluster` makes."""
+    needed = {"createuser": "--createrole", "createdb": "--encoding UTF8 --template template0"}
+    assert needed[line.split()[0]] in line
+
+
 def of_a_team(reader: Reader, line: str) -> None:
     """The command is there, and takes these words."""
     words = shlex.split(line, comments=True)
@@ -455,6 +461,7 @@ FORMS: Sequence[tuple[str, str, Check]] = (
         "needs a team's server: tests/team runs one",
         of_a_team,
     ),
+    (r"createuser |createdb ", "needs a superuser of PostgreSQL", of_a_database),
     (r"ltm serve", "runs until it is ended", served),
     (r"ltm ui", "runs until it is ended", shown_in_a_browser),
     (r"ltm remote add gcrypt::", "tests/remote does it where gcrypt is installed", with_gcrypt),
