@@ -64,7 +64,7 @@ _OF_A_HASH = re.compile(
 _EMBEDDED = re.compile(r"data:[\w/+.-]{1,60};base64,[A-Za-z0-9+/=%]*\Z")
 """What stands before the data of an image, as in a style sheet."""
 _LONGEST_DATA = 64_000
-_BASE32 = re.compile("[A-Z2-7]{16,}")
+_SEED = re.compile("[A-Z2-7]{16,}|[0-9]{4,8}#")
 _OTHER_ID = re.compile(
     r"(?i:request|trace|span|correlation|message|tool_?use|event)[-_ ]?(?i:id)[\"'\\]{0,4}"
     r"[ ]?(?:[:=,]|=>)?[ ]?[\"'\\]{0,4}\Z|(?<![\w-])(?i:id)[ ]?=[ ]?\Z"
@@ -74,7 +74,7 @@ KEPT_THERE = re.compile(r"[\"'`]? ?(?:금고|볼트|보관함)?에 ?(?:있|저�
 """What stands in Korean after the place where a password is kept."""
 # "pass" that is a statement of a program, or what is done with a value.
 _TO_PASS = re.compile(r"\b(?:to|not|n't|can|could|must|should|would|may|tests?|checks?|all)[ ]+\Z")
-_PASSED = re.compile(r"[ ]*(?:\r?\n|\Z)|[ ]+(?:it|the|a|an|them|as|along|through|to|by|``|None)\b")
+_PASSED = re.compile(r"[ ]*(?:\r?\n|\Z)|[ ]+(?:it|the|a|an|them|along|through|to|by|``|None)\b")
 _ADVERB = re.compile(r"[a-z]{3,}(?:al|ful|ive|ous|ent|ant|ic)ly\Z")
 _UNSPACED = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u3000-\u303f\uff00-\uffef"
 _TOKEN = re.compile(
@@ -195,7 +195,7 @@ def _is_harmless(value: str, held: Promise) -> bool:
     if held.weak and (_NO_VALUE.match(value) or value[0] == ":"):
         return True
     if held.kind == "session":
-        made = " " in value or is_random(value) or _BASE32.match(value) is not None
+        made = " " in value or is_random(value) or _SEED.match(value) is not None
         return _ID.match(value) is not None or not made
     # Keys and tokens are random, unless a person chose them: what looks like a variable is one,
     # and a word with a capital begins a sentence.
