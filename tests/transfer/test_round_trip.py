@@ -159,8 +159,8 @@ def test_an_export_holds_few_memories_at_a_time(machine: Machine) -> None:
     store = file_store(machine.home / "one")
     (vault, _) = store.vaults
     vault.prepare()
-    for n in range(1_500):  # the index remembers a thousand
-        memory = make(f"large {n}", "word" * 1_000, id=f"mem_{n:017d}")
+    for n in range(2_500):  # the index remembers a thousand
+        memory = make(f"large {n}", "word" * 700, id=f"mem_{n:017d}")
         Path(vault.path(codec.file_name(memory))).write_bytes(codec.to_bytes(memory))
     store.rebuild()
     with (machine.home / "out.json").open("w", encoding="utf-8") as out:
