@@ -65,6 +65,8 @@ def test_where_it_stopped_is_told_in_what_was_asked_and_commits_of_any_form(tmp_
     transcript.calls("Bash", "b1", command='git commit -m "fix(mail): no mail is sent twice"')
     transcript.result("[main 1a2b3c4] fix(mail): no mail is sent twice", "b1", error=False)
     transcript.says("Done.")
+    transcript.user("please forget the part about Serra")
+    transcript.says("Forgotten.")
     transcript.user("great thx, perfect")
     assert outlined(transcript).stopped == (
         "Asked: mails go out twice since yesterday",

@@ -309,7 +309,7 @@ def test_what_is_kept_on_purpose_is_asked_whose_word_it_is(
     ltm: Ltm, way: Callable[[Ltm, Wire], None]
 ) -> None:
     log = Transcript(ltm.home / f"{SPOKE}.jsonl", SPOKE)
-    log.user("Get the release ready. We release on Tuesdays only.", cwd=str(ltm.project))
+    log.user("Get it ready. We never release on any day but Tuesdays.", cwd=str(ltm.project))
     log.calls("Read", file_path="README.md")
     log.result(f"# Releases\n\n{TOLD_BY_A_README}\n\n{READ_ONLY_ONCE}\n")
     for order in (TOLD_BY_A_README, "use pnpm here for all of it"):

@@ -18,7 +18,7 @@ from ltm.text.display import estimate
 from tests.sessions.writing import Transcript
 from tests.worker.test_drain import Desk
 
-RELEASES = "We deploy from the release branch."
+RELEASES = "We deploy from the release branch, not from main."
 TABS = "Use tabs in the templates."
 SECRET = "ghp_" + "a1B2" * 9
 
@@ -133,7 +133,7 @@ def test_what_is_dropped_does_not_come_back_when_its_session_is_read_again(
 
 def test_the_same_said_again_is_one_candidate(person: Person) -> None:
     person.talk("s1", [RELEASES])
-    person.talk("s2", ["We deploy from the release branch"])
+    person.talk("s2", ["We deploy from the release branch, not from main"])
     assert person.texts() == [RELEASES]
 
 

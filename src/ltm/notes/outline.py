@@ -104,6 +104,9 @@ class Outliner:
         self._listener = Listener(session, kinds, evidence=self._evidence)
         self._found: list[Candidate] = []
         self._asked: list[tuple[int, Sequence[str]]] = []
+        # The lines of requests that were answered with words, and of those that were worked on.
+        self._answered: set[int] = set()
+        self._worked: set[int] = set()
         self._states: list[Sequence[str]] = []
         self._complete = False
         self._plan = ""
@@ -207,7 +210,8 @@ class Outliner:
         The agent's last words are left out, however true they look: they may repeat a page in other
         words. So is a request that taught something or quotes, what names something quoted, and all
         but the first sentence of a request: what follows may be a mail. A few words that ask back
-        ("who is Serra?") say nothing by themselves, and often name what was read.
+        ("who is Serra?") say nothing by themselves, and often name what was read. Nor is what was
+        answered with words alone ("forget the part about Serra") work that goes on.
         """
         quoted = {
             word
@@ -222,12 +226,12 @@ class Outliner:
             return not (foreign.search(text) or words & quoted or text in given)
 
         taught = [_letters(each.text) for each in found]
-
+        talk = self._answered - self._worked
         requests = [
             (place, _in_a_line(sentences[:1]))
-            for place, ((_, sentences), own) in enumerate(zip(self._asked, asked, strict=True))
+            for place, ((line, sentences), own) in enumerate(zip(self._asked, asked, strict=True))
             if len(sentences[0]) <= _REQUEST
-            and not (place and _is_back_question(sentences[0]))
+            and not (place and (_is_back_question(sentences[0]) or line in talk))
             and not sentences[0].endswith((":", "："))
             and is_own(sentences[0])
             and own[:1] == list(sentences[:1])
@@ -256,7 +260,9 @@ class Outliner:
                 last = [each.text for each in told(redacted(opening(text, _LOOKED_AT)))][:6]
                 self._states = [*self._states, last][-_STATES:]
                 self._complete = is_complete(text)
+                self._answered.update(line for line, _ in self._asked[-1:])
             case ToolUse():
+                self._worked.update(line for line, _ in self._asked[-1:])
                 self._note_call(turn)
             case ToolResult(refused=False):
                 command = self._running.pop(turn.id, "")
