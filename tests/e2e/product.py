@@ -53,6 +53,7 @@ def provide_python(harness: Harness) -> None:
     memory_home(harness).mkdir(mode=0o700, exist_ok=True)
     noted = {"python": sys.executable, "version": __version__}
     path = memory_home(harness) / "runtime.json"
+    path.touch(mode=0o600)
     path.write_text(json.dumps(noted, separators=(",", ":")) + "\n", "utf-8")
 
 
