@@ -135,3 +135,22 @@ def test_any_text_can_be_compared_with_any_other(text: str) -> None:
     assert judge(text, text).relation is Sameness.SAME
     judge(text, "Use pnpm")
     judge("Use pnpm", text)
+
+
+CHOSEN = "We chose PostgreSQL over SQLite because two workers write at once"
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "relation"),
+    [
+        (CHOSEN, "we now use MySQL instead of PostgreSQL", Sameness.CONFLICT),
+        (CHOSEN, "We switched from PostgreSQL to MySQL for orders", Sameness.CONFLICT),
+        ("We use Redis for sessions because it is fast", "We dropped Redis", Sameness.CONFLICT),
+        (CHOSEN, "We moved the reports from SQLite to files", Sameness.OTHER),
+        (CHOSEN, "The nightly dump of PostgreSQL moved to the new backup host", Sameness.OTHER),
+    ],
+)
+def test_a_change_that_gives_up_what_was_chosen_for_a_reason_contradicts_it(
+    older: str, newer: str, relation: Sameness
+) -> None:
+    assert judge(newer, older).relation is relation

@@ -234,6 +234,8 @@ def _told_apart(
         fit = _change_fit(new, old, plain, changed=changed)
         if fit >= _FIT:
             return Verdict(Sameness.CHANGE, fit), common
+        if plain is None and _gives_up(new, old):
+            return Verdict(Sameness.CONFLICT, shared), common
     return (Verdict(plain, shared) if plain is not None else None), common
 
 
@@ -783,6 +785,24 @@ def _change_fit(new: Statement, old: Statement, plain: Sameness | None, *, chang
     return max(covered, told) if told >= _FIT or covered >= _COVERED else 0.0
 
 
+def _gives_up(new: Statement, old: Statement) -> bool:
+    """Whether a change names the one thing that the older statement chose, for whatever reasons.
+
+    It may give it up in one place only, so this is no more than a contradiction.
+    """
+    if not new.changes - old.changes and not _moves(new, old):
+        return False
+    ends = [at for at, word in enumerate(old.key) if _folded(word) in _AFTER_CHOICE]
+    choice = frozenset(old.stems[: min([*ends, *old.pauses, *old.stops], default=len(old.key))])
+    choice = (choice & old.matter) - _CHOICE_STEMS
+    named = _subject(new, _MARK_STEMS)
+    return (
+        len(choice) == 1
+        and choice <= new.matter
+        and (_moves(new, old) or _weight(choice) >= _FIT * _weight(named))
+    )
+
+
 def _subject(each: Statement, empty: frozenset[str]) -> frozenset[str]:
     """What a statement is about: its matter without values, which a change is free to change."""
     about = frozenset(base for base in each.matter if base not in empty)
@@ -797,3 +817,5 @@ def _weight(words: Iterable[str]) -> float:
 
 _GENERIC_STEMS = frozenset(map(_stem, lists.GENERIC))
 _MARK_STEMS = frozenset(map(_stem, _MARKS)) | _GENERIC_STEMS
+_CHOICE_STEMS = _GENERIC_STEMS | frozenset(map(_stem, lists.CHOICES))
+_AFTER_CHOICE = lists.REASONS | lists.NEGATIONS | lists.OVER

@@ -164,6 +164,16 @@ GENERIC = _words(
 )
 """Verbs that every statement about a tool has in common."""
 
+CHOICES = _words(
+    "choose chooses chose chosen choosing choice pick picks picked select selected adopt adopted"
+    " wahlen wahlten gewahlt entschieden choisi choisissons choisir elegimos elegido elegir"
+    " escolhemos escolhido scelto scegliamo выбрали выбран"
+)
+"""Verbs that say that something was chosen."""
+
+OVER = _words("over instead rather than statt anstatt plutot vez lugar invece вместо for")
+"""Words behind which a choice names what was not chosen, or where it holds."""
+
 LIGHT = _words(
     "get gets got gotten make makes made use uses used using become becomes happen happens"
     " sit sits live lives want wants need needs nutzt nutzen verwendet verwenden utilise"
