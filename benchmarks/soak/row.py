@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from collections.abc import Mapping
@@ -23,6 +24,8 @@ class Part:
     """After so long it has failed."""
     more: bool = False
     """Whether these tests try far more of the same when all is asked for."""
+    needs: str = ""
+    """The variable without which this machine cannot try it."""
 
     @property
     def is_test(self) -> bool:
@@ -61,7 +64,8 @@ class Row:
     """Whether time or memory is part of the promise, so that nothing may run beside it."""
 
     def parts(self, *, full: bool) -> tuple[Part, ...]:
-        return (*(part.whole for part in self.quick), *self.full) if full else self.quick
+        parts = (*(part.whole for part in self.quick), *self.full) if full else self.quick
+        return tuple(part for part in parts if not part.needs or os.environ.get(part.needs))
 
 
 @dataclass(frozen=True)
@@ -79,10 +83,12 @@ class Outcome:
     """Commands that did not end well."""
 
 
-def tried(*paths: str, minutes: float = 10, words: str = "", more: bool = False) -> Part:
+def tried(
+    *paths: str, minutes: float = 10, words: str = "", more: bool = False, needs: str = ""
+) -> Part:
     """Tests by their files or names; `words` chooses some by their names."""
     chosen = ("-k", words) if words else ()
-    return Part(("pytest", "-q", *paths, *chosen), {}, minutes, more)
+    return Part(("pytest", "-q", *paths, *chosen), {}, minutes, more, needs)
 
 
 def program(*words: str, minutes: float = 10, **env: str) -> Part:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from importlib.metadata import version
@@ -18,6 +19,7 @@ from pathlib import Path
 import pytest
 
 from ltm.http.address import FILE
+from tests.figures import count
 from tests.http.container import IMAGE, RIGHTS, podman, serving, written
 
 ROOT = Path(__file__).parents[2]
@@ -49,7 +51,9 @@ def test_a_server_without_rights_serves_hooks_of_this_machine(tmp_path: Path) ->
         assert "blue key" in box.ltm("recall", "deploy key").stdout
         noted = json.loads((box.home / FILE).read_text())
         assert (noted["host"], noted["port"]) == ("127.0.0.1", box.port)
-        assert written(box) == [], "everything it writes lies in /data"
+        outside = written(box)
+        count("S17", containers=1, written_outside_data=len(outside))
+        assert outside == [], "everything it writes lies in /data"
         ended = podman("stop", "--time", "10", box.name)
         assert ended.returncode == 0
         code = podman("inspect", "--format", "{{.State.ExitCode}}", box.name).stdout.strip()
@@ -106,5 +110,6 @@ def test_the_contract_suite_passes_inside(tmp_path: Path) -> None:
         *("--override-ini", "addopts=", "tests/contract/test_file_store.py"),
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
-    assert " passed" in done.stdout
+    assert (passed := re.search(r"(\d+) passed", done.stdout))
+    count("S17", contract_cases=int(passed[1]))
     assert " failed" not in done.stdout
