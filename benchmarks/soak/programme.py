@@ -426,6 +426,7 @@ ROWS: tuple[Row, ...] = (
                 needs="LTM_IMAGE",
             ),
         ),
+        alone=True,
         instead="on amd64; `dev/image` builds the image and tries it, which needs podman",
         most={"written_outside_data": 0},
     ),

@@ -110,6 +110,7 @@ def test_the_contract_suite_passes_inside(tmp_path: Path) -> None:
         *("--override-ini", "addopts=", "tests/contract/test_file_store.py"),
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
-    assert (passed := re.search(r"(\d+) passed", done.stdout))
-    count("S17", contract_cases=int(passed[1]))
+    passed = re.search(r"(\d+) passed", done.stdout)
+    assert passed
     assert " failed" not in done.stdout
+    count("S17", contract_cases=int(passed[1]))
