@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
+from typing import get_args
 
-from ltm import api
+from ltm import api, decisions
 
 GUIDE = Path(__file__).parents[1] / "docs" / "guides" / "extending.md"
 
@@ -24,3 +26,14 @@ def test_the_guide_names_nothing_of_ltm_but_the_api_and_its_entry_points() -> No
     assert {name.split(".")[2] for name in named if name.count(".") > 1} <= set(api.__all__)
     imported = re.findall(r"from ltm\.api import ([\w, ]+)", text)
     assert {name.strip() for names in imported for name in names.split(",")} <= set(api.__all__)
+
+
+def test_a_store_needs_nothing_else_to_apply_a_decision() -> None:
+    effects = {
+        name
+        for name, function in inspect.getmembers(decisions, inspect.isfunction)
+        if function.__module__ == decisions.__name__ and name[0] != "_"
+        if str(function.__annotations__["return"]) == "Memory" and name != "memory_from"
+    }
+    assert {"revised", "forgotten", "merged"} <= effects
+    assert effects | {each.__name__ for each in get_args(api.Decision)} <= set(api.__all__)
