@@ -22,6 +22,8 @@ from ltm.http.address import AllowedNames
 from ltm.http.guard import HostGuard, only
 
 ENTER = "/enter/"
+LINK_SECONDS = 10 * 60
+"""How long the link of `ltm ui` is good."""
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self';"

@@ -9,14 +9,11 @@ from ltm.http.address import AllowedNames, address_of, allowed_names, bind
 from ltm.http.connection import run_web
 from ltm.project.home import home as find_home
 from ltm.web.app import application
-from ltm.web.guard import BrowserGuard, EntryLink
+from ltm.web.guard import LINK_SECONDS, BrowserGuard, EntryLink
 from ltm.web.site import Site
 
 IDLE = 30 * 60
 """Seconds without a request after which the server ends."""
-
-GOOD = 10 * 60
-"""Seconds in which the link must be opened."""
 
 
 def serve_page(
@@ -30,7 +27,7 @@ def serve_page(
     listening = bind("127.0.0.1", port, allow_remote=False)
     try:
         host, port = address_of(listening)
-        entry = EntryLink(f"http://{host}:{port}", seconds=GOOD)
+        entry = EntryLink(f"http://{host}:{port}", seconds=LINK_SECONDS)
         app = application(site, allowed_names(listening), entry)
         run_web(app, listening, lambda: ready(entry.address), is_over=lambda: site.is_idle(IDLE))
     finally:
