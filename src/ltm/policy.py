@@ -1,4 +1,4 @@
-"""The rules by which memories age: confidence, priority, tiers, phases, the limit of mass changes.
+"""The rules by which memories age: confidence, priority, tiers, phases.
 
 Three questions are kept apart. Confidence: is it still true? Priority: is it worth its place?
 Phase: how much of its text is left? Everything here is computed when it is asked for and never
@@ -8,27 +8,20 @@ a test computes every one of them.
 A phase shortens the content and leaves the summary as it was written. It is always made from the
 original and never from another phase, so that it does not matter by which way a memory came to it,
 and every step can be undone.
-
-A clock that jumps by years, a model that is wrong, a file from elsewhere: each can make a rule ask
-for most of a store. Every single step could be undone, but not noticed in time. So a run that would
-take more than `SHARE` of a scope's active memories out of use takes none of them, and says what to
-type. `FEW` are never a mass, or a small store could not change at all.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
-from ltm.model import Impact, Memory, Phase, Scope, Status, Trust
+from ltm.model import Impact, Memory, Phase, Status, Trust
 from ltm.record import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ltm.kinds import Kind
 
 
@@ -247,31 +240,3 @@ def whole(memory: Memory, kept: Sequence[Memory]) -> Memory:
     texts = [each for each in kept if each.text]  # a kept tombstone says nothing either
     last = memory if memory.text or not texts else texts[-1]
     return original(last, texts)[0]
-
-
-SHARE = 0.3
-"""The part of the active memories that may go in one run."""
-
-FEW = 10
-"""So many may always go: as many as give way in a session."""
-
-
-class Mass(NamedTuple):
-    """Memories that would go all at once, and wait for a person's consent."""
-
-    scope: Scope
-    leaving: int
-    active: int
-
-    def __str__(self) -> str:
-        return f"{self.leaving} of {self.active} active memories of scope {self.scope}"
-
-    def as_record(self) -> dict[str, Any]:
-        """The mass in the fields scripts read."""
-        return {"scope": str(self.scope), "leaving": self.leaving, "active": self.active}
-
-
-def masses(leaving: Mapping[Scope, int], active: Mapping[Scope, int]) -> tuple[Mass, ...]:
-    """The scopes of which too many would go, by how many would go and how many there are."""
-    found = (Mass(scope, count, active.get(scope, 0)) for scope, count in leaving.items())
-    return tuple(each for each in found if each.leaving > max(FEW, SHARE * each.active))

@@ -7,15 +7,13 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ltm.model import Filter, Impact, Phase, Scope, Status, iso
-from ltm.policy import FEW, SHARE, Limits, Mass, masses
+from ltm.policy import Limits
 from ltm.project.layout import places
 from ltm.state.session_log import SessionLog
 from ltm.upkeep import consolidate, plan
-from ltm.upkeep.plan import ACTIVE, run
+from ltm.upkeep.plan import ACTIVE, FEW, Mass, masses, run
 from ltm.vault import codec
 from tests.cli.runner import Ltm
 from tests.figures import count
@@ -136,11 +134,28 @@ def test_an_export_in_which_most_was_forgotten_needs_consent(ltm: Ltm, tmp_path:
 DECADE = timedelta(days=3653)
 
 
-@given(st.integers(0, 400), st.integers(0, 400))
-def test_a_mass_is_more_than_a_few_and_more_than_the_share(leaving: int, active: int) -> None:
-    found = masses({Scope.PROJECT: leaving}, {Scope.PROJECT: active, Scope.AGENT: 1000})
-    mass = Mass(Scope.PROJECT, leaving, active)
-    assert found == ((mass,) if leaving > FEW and leaving > SHARE * active else ())
+@pytest.mark.parametrize(
+    ("leaving", "active", "held"),
+    [
+        *((10, 10, False), (11, 11, True), (11, 36, True), (11, 37, False), (30, 100, False)),
+        *((31, 100, True), (300, 1000, False), (301, 1000, True)),
+    ],
+)
+def test_ten_may_always_go_and_of_more_three_in_ten(leaving: int, active: int, held: bool) -> None:
+    assert bool(masses({Scope.AGENT: leaving}, {Scope.AGENT: active})) is held
+
+
+def test_each_scope_is_judged_by_its_own_memories() -> None:
+    active = {Scope.PROJECT: 1000, Scope.AGENT: 20}
+    assert masses({Scope.PROJECT: 20, Scope.AGENT: 20}, active) == (Mass(Scope.AGENT, 20, 20),)
+    # What is not counted at all is nothing, so that more than a few of it are a mass.
+    assert masses({Scope.AGENT: 11}, {}) == (Mass(Scope.AGENT, 11, 0),)
+
+
+def test_a_mass_is_told_in_words_and_in_fields() -> None:
+    mass = Mass(Scope.PROJECT, 40, 50)
+    assert str(mass) == "40 of 50 active memories of scope project"
+    assert mass.as_record() == {"scope": "project", "leaving": 40, "active": 50}
 
 
 @pytest.fixture

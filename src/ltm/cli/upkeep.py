@@ -14,12 +14,11 @@ from ltm.cli.sync import has_markers
 from ltm.errors import ModelFailed
 from ltm.llm.model import open_model
 from ltm.model import now
-from ltm.policy import Mass
 from ltm.state.model_log import ModelLog
 from ltm.text.display import counted
 from ltm.upkeep import plan as fading
 from ltm.upkeep.consolidate import ConsolidationStep, apply, plan, propose
-from ltm.upkeep.plan import Upkeep, due, let_through, limits_of, run
+from ltm.upkeep.plan import Mass, Upkeep, due, let_through, limits_of, run
 from ltm.worker.reflect import Reflected, reflect
 
 

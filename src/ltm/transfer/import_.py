@@ -27,7 +27,7 @@ from ltm.files.atomic import make_folder
 from ltm.files.lock import Lock
 from ltm.kinds import Kinds
 from ltm.model import Filter, Memory, Problem, Scope, Status, Trust, as_record, new_id
-from ltm.policy import Mass, is_active, masses
+from ltm.policy import is_active
 from ltm.project.layout import Places, places
 from ltm.record import NamedTuple
 from ltm.store.open import open_files, open_store
@@ -40,6 +40,7 @@ from ltm.transfer.importer import IMPORTERS, Importer, detect, named
 from ltm.transfer.importers import claude_ltm
 from ltm.transfer.item import Item, as_copy, born, clean
 from ltm.transfer.source import LARGE, USUAL, Origin
+from ltm.upkeep.plan import Mass, masses
 from ltm.vault import key_file
 from ltm.vault.vault import MAX_FILE
 

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ltm.decisions import Merge, Reduce
 from ltm.errors import Conflict, NotFound, Refused
 from ltm.model import Memory, Phase, Scope, Stored, Trust, Usage
-from ltm.policy import Mass, is_hidden, is_spared, whole
+from ltm.policy import is_hidden, is_spared, whole
 from ltm.store.store import Store
 from ltm.text.display import one_line
 from ltm.text.sameness import holds, key, missing, same
 from ltm.text.similarity import tokens_of
-from ltm.upkeep.plan import ACTIVE, let_through
+from ltm.upkeep.plan import ACTIVE, Mass, let_through
 
 if TYPE_CHECKING:
     from ltm.llm.model import Model

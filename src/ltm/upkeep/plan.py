@@ -18,8 +18,10 @@ one step for a memory in one run:
 Rules a person stated, critical and pinned memories are spared by 2 to 4, though they count for the
 size of the vault. Nothing here counts as a use of a memory.
 
-Without a person's consent no mass of memories leaves the active set at once: what was held back is
-noted in the session log, one note a command and project, for `ltm status` and the commands to show.
+A clock that jumps by years, a model that is wrong, a file from elsewhere: each can make a rule ask
+for most of a store. Every step could be undone, but not noticed in time. So without a person's
+consent no mass of memories leaves the active set at once: what was held back is noted in the
+session log, one note a command and project, for `ltm status` and the commands to show.
 """
 
 from __future__ import annotations
@@ -38,18 +40,9 @@ from ltm.decisions import Reduce
 from ltm.errors import Conflict, NotFound, Refused, StorageFailed
 from ltm.kinds import Kinds
 from ltm.model import Filter, Phase, Scope, Status, Stored, Usage
-from ltm.policy import (
-    FEW,
-    SHARE,
-    Limits,
-    Mass,
-    idle_allowance,
-    is_lasting,
-    is_over,
-    masses,
-    priority,
-)
+from ltm.policy import Limits, idle_allowance, is_lasting, is_over, priority
 from ltm.project.layout import Places
+from ltm.record import NamedTuple
 from ltm.state.session_log import SessionLog
 from ltm.store.store import Store
 from ltm.text.display import counted
@@ -60,6 +53,34 @@ ACTIVE = Filter(phases=(Phase.FULL, Phase.HINT, Phase.ABSTRACT))
 REVIVE, ARCHIVE, FADE, EVICT = ORDER = ("revive", "archive", "fade", "evict")
 UPKEEP, CONSOLIDATE = COMMANDS = ("upkeep", "consolidate")
 """The commands that a person gives consent with."""
+
+
+SHARE = 0.3
+"""The part of a scope's active memories that may go in one run."""
+
+FEW = 10
+"""So many may always go, as many as give way in a session, or a small store could not change."""
+
+
+class Mass(NamedTuple):
+    """Memories that would go all at once, and wait for a person's consent."""
+
+    scope: Scope
+    leaving: int
+    active: int
+
+    def __str__(self) -> str:
+        return f"{self.leaving} of {self.active} active memories of scope {self.scope}"
+
+    def as_record(self) -> dict[str, Any]:
+        """The mass in the fields scripts read."""
+        return {"scope": str(self.scope), "leaving": self.leaving, "active": self.active}
+
+
+def masses(leaving: Mapping[Scope, int], active: Mapping[Scope, int]) -> tuple[Mass, ...]:
+    """The scopes of which too many would go, by how many would go and how many there are."""
+    found = (Mass(scope, count, active.get(scope, 0)) for scope, count in leaving.items())
+    return tuple(each for each in found if each.leaving > max(FEW, SHARE * each.active))
 
 
 @dataclass(frozen=True, slots=True)

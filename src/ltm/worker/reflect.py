@@ -32,7 +32,6 @@ from ltm.llm.model import Model, open_model
 from ltm.model import Filter, Problem, Source, Status, Stored, Trust, iso
 from ltm.notes.markdown import episode, moment, preference_in_words, prose, read, taught
 from ltm.notes.stash import Stash, Stashes
-from ltm.policy import Mass
 from ltm.project.git import find
 from ltm.project.layout import Places
 from ltm.redact.redact import redacted
@@ -50,7 +49,7 @@ from ltm.upkeep import plan
 from ltm.upkeep.consolidate import ConsolidationStep, propose
 from ltm.upkeep.consolidate import apply as merge
 from ltm.upkeep.consolidate import plan as repetitions
-from ltm.upkeep.plan import let_through
+from ltm.upkeep.plan import Mass, let_through
 from ltm.vault.vault import modified
 from ltm.worker.learning import begin, learn_from
 from ltm.worker.session_end import write_project_views
