@@ -56,21 +56,17 @@ def test_the_map_names_every_package_in_the_order_of_imports() -> None:
 AVOIDED = re.compile(
     r"\b(?:anew|whoever|nobody|somebody|of ours|beside)\b|(?<!there )\bis no (?!longer\b)", re.I
 )
-CUES = {"cues.py"}
-"""Modules of `capture` whose expressions look for these words in what a user says."""
-
-
 def prose(path: Path) -> Iterator[tuple[int, str]]:
     """The docstrings, messages and comments of a file, each with the line it begins at."""
     text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":  # a sentence may go on in the next line
+        yield 1, re.sub(r"```.*?```|^ {4}.*?$", "", text, flags=re.S | re.M)
+        return
     if path.suffix != ".py":
         yield from enumerate(text.splitlines(), start=1)
         return
-    nodes = list(ast.walk(ast.parse(text)))
-    docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-    for node in nodes:
-        read = path.name not in CUES or id(node) in docstrings
-        if read and isinstance(node, ast.Constant) and isinstance(node.value, str):
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.lineno, node.value
     lines: list[str] = []
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -86,10 +82,10 @@ def avoided(text: str) -> list[str]:
     return AVOIDED.findall(" ".join(named.split()))
 
 
-def test_docstrings_comments_and_messages_are_plain_english() -> None:
-    paths = [
-        path for path in sorted((ROOT / "src").rglob("*")) if path.suffix in (".py", ".sh", ".md")
-    ]
+def test_documents_docstrings_comments_and_messages_are_plain_english() -> None:
+    kinds = (".py", ".sh", ".md", ".html", ".css")
+    paths = [path for path in sorted((ROOT / "src").rglob("*")) if path.suffix in kinds]
+    paths += [*documents(), *sorted(path for path in (ROOT / "dev").iterdir() if path.is_file())]
     assert len(paths) > 100
     found = [
         f"{path.relative_to(ROOT)}:{line}: {words}"

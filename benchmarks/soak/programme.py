@@ -141,7 +141,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "R15",
-        "200 events a second at the server for a minute, with questions beside them",
+        "200 events a second at the server for a minute, with questions at the same time",
         "12,000 requests, 0 errors, 0 lost, p99 50 ms, 150 MB; 1,500 a second when pressed",
         full=(program("benchmarks.soak.load"),),
         alone=True,
@@ -210,7 +210,7 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "R23",
-        "random changes beside a model of them, crashes included",
+        "random changes and a model of them, crashes included",
         "0 divergences in 500 runs of 50 steps",
         quick=(tried("tests/contract/test_oracle.py", minutes=15, more=True),),
     ),

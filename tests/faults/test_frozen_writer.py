@@ -263,7 +263,7 @@ def test_nobody_hangs_for_a_writer_that_stopped_and_nothing_is_lost(
     if point.words == REMEMBER:
         texts = [each["content"] for each in scene.memories().values()]
         assert texts.count(REMEMBER[1]) == 1
-    count("R6", freezes=1, refused_beside_frozen=len(refused))
+    count("R6", freezes=1, refused_next_to_frozen=len(refused))
 
 
 def test_what_a_session_taught_waits_as_long_as_a_writer_is_stopped(scene: Scene) -> None:
