@@ -18,10 +18,10 @@ from ltm import decisions, policy
 from ltm.decisions import TEXT, Applied, Decision
 from ltm.errors import Conflict, NotFound, Refused
 from ltm.kinds import Kinds
-from ltm.model import Memory, Phase, Status, Stored, Trust, short_record
-from ltm.postgres.database import Person, Transaction, one
+from ltm.model import Memory, Phase, Status, Stored, Trust, from_record, short_record
+from ltm.postgres.database import Person, Transaction
 from ltm.postgres.people import TeamProject, at_least, note
-from ltm.postgres.rows import MemoryRow, as_file, columns, memory_of
+from ltm.postgres.rows import MemoryRow, as_file, columns
 from ltm.postgres.search import Lookup
 from ltm.vault import codec, frontmatter
 from ltm.vault.merge import merge
@@ -156,7 +156,7 @@ class RowChanges:
             " and project_id = %(project)s and id = %(id)s and etag = %(etag)s",
             self._here | {"id": name, "etag": seen},
         ).fetchone()
-        memory = memory_of(found[0]) if found else self._before
+        memory = from_record(found[0]) if found else self._before
         if memory is None or memory.id != name or _is_same(memory, row.memory):
             return row
         self._current[name] = row
@@ -389,7 +389,7 @@ class RowChanges:
             )
 
     def _versions(self, memory_id: str) -> list[Memory]:
-        return [memory_of(record) for *_, record in self.lookup.versions([memory_id])]
+        return [from_record(record) for *_, record in self.lookup.versions([memory_id])]
 
     def _keep(self, memory: Memory) -> None:
         """Keep a version that was never a row."""
@@ -428,15 +428,7 @@ class RowChanges:
             "select pg_advisory_xact_lock(hashtextextended(%(tenant)s || %(project)s, 0))",
             self._here,
         )
-        row = self._db.execute(
-            "select greatest("
-            "(select max(seq) from ltm.memory"
-            " where tenant_id = %(tenant)s and project_id = %(project)s),"
-            " (select max(seq) from ltm.purged"
-            " where tenant_id = %(tenant)s and project_id = %(project)s), 0)",
-            self._here,
-        ).fetchone()
-        return int(one(row))
+        return self.lookup.last_change()
 
     def _write_row(self, pending: _Pending) -> None:
         before, after = pending.before, pending.after

@@ -17,10 +17,10 @@ from psycopg.types.json import Jsonb
 from ltm import decisions
 from ltm.decisions import Decision
 from ltm.errors import Ambiguous, Conflict, NotFound, Refused, WrongUsage
-from ltm.model import Memory, as_record
+from ltm.model import Memory, as_record, from_record
 from ltm.postgres.database import Database, Transaction, one
 from ltm.postgres.people import People
-from ltm.postgres.rows import memory_of
+from ltm.postgres.search import Lookup
 from ltm.postgres.store import PostgresStore
 from ltm.record import NamedTuple
 
@@ -114,13 +114,13 @@ def pull(store: PostgresStore, after: int, limit: int = 500) -> Pulled:
             " order by c.seq limit %(most)s",
             here | {"after": after, "most": limit + 1},
         ).fetchall()
-        if not rows and after > _last(db, here):
+        if not rows and after > Lookup(db, store.project).last_change():
             raise Conflict(
                 "the team's database is older than this copy: it was restored from a backup",
                 hint="take everything again, from the beginning",
             )
     changes = tuple(
-        Changed(seq, name, file, tag, as_record(memory_of(record)) if record else None, author)
+        Changed(seq, name, file, tag, as_record(from_record(record)) if record else None, author)
         for seq, name, file, tag, record, author in rows[:limit]
     )
     return Pulled(changes, changes[-1].seq if changes else after, len(rows) > limit)
@@ -203,15 +203,3 @@ def _rebased(sent: Sent) -> tuple[Decision, dict[str, str]]:
     if isinstance(decision, decisions.Contradict | decisions.Merge):
         return replace(decision, etags={}), {}
     return decision, {}
-
-
-def _last(db: Transaction, here: Mapping[str, str]) -> int:
-    row = db.execute(
-        "select greatest("
-        "(select max(seq) from ltm.memory"
-        " where tenant_id = %(tenant)s and project_id = %(project)s),"
-        " (select max(seq) from ltm.purged"
-        " where tenant_id = %(tenant)s and project_id = %(project)s), 0)",
-        here,
-    ).fetchone()
-    return int(one(row))

@@ -6,13 +6,12 @@ one state of a memory alike.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from psycopg.types.json import Jsonb
 
 from ltm.kinds import Kinds
-from ltm.model import Impact, Memory, Stored, from_record, short_record
+from ltm.model import Impact, Memory, Stored, short_record
 from ltm.record import NamedTuple
 from ltm.text.terms import terms
 from ltm.vault import codec
@@ -64,11 +63,6 @@ def columns(memory: Memory, tag: str) -> dict[str, Any]:
         "text_terms": fields[2],
         "words": _vector(fields),
     }
-
-
-def memory_of(record: Mapping[str, Any]) -> Memory:
-    """The memory a row's record describes."""
-    return from_record(record)
 
 
 def names(memory: Memory) -> list[str]:

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ltm.errors import Ambiguous, NotFound
-from ltm.model import Filter, Stored
+from ltm.model import Filter, Stored, from_record
 from ltm.postgres.database import Transaction, one
 from ltm.postgres.people import TeamProject
-from ltm.postgres.rows import MemoryRow, lexeme, memory_of
+from ltm.postgres.rows import MemoryRow, lexeme
 from ltm.store.store import Match, Matches
 from ltm.text.bm25 import DISCOUNT, SATURATION, TAGS, TEXT, TITLE, USUAL, rarity, relevance
 from ltm.text.terms import query_terms
@@ -52,6 +52,18 @@ class Lookup:
             self._here | {"id": memory_id},
         ).fetchone()
         return bool(one(gone))
+
+    def last_change(self) -> int:
+        """The number of the project's last change; 0 if there was none."""
+        row = self._db.execute(
+            "select greatest("
+            "(select max(seq) from ltm.memory"
+            " where tenant_id = %(tenant)s and project_id = %(project)s),"
+            " (select max(seq) from ltm.purged"
+            " where tenant_id = %(tenant)s and project_id = %(project)s), 0)",
+            self._here,
+        ).fetchone()
+        return int(one(row))
 
     def find(self, text: str) -> MemoryRow:
         """The memory that a full or short id means."""
@@ -255,4 +267,4 @@ def stored_row(row: Sequence[Any], slug: str) -> Stored:
 
 
 def _row(record: Any, file: str, tag: str, seq: int) -> MemoryRow:
-    return MemoryRow(memory_of(record), file, tag, seq)
+    return MemoryRow(from_record(record), file, tag, seq)

@@ -16,12 +16,11 @@ from ltm.config.config import Config
 from ltm.decisions import Add, Applied, Decision, Forget, Purge, Revise
 from ltm.errors import Busy, NotFound, Refused
 from ltm.kinds import Kinds
-from ltm.model import Filter, Memory, Page, Problem, Stored, Trust, Usage, now
+from ltm.model import Filter, Memory, Page, Problem, Stored, Trust, Usage, from_record, now
 from ltm.postgres.apply import RowChanges
 from ltm.postgres.database import Database, Person, Transaction, database_url, is_passing, one
 from ltm.postgres.migration import check
 from ltm.postgres.people import ROLES, People, TeamProject, at_least, check_role
-from ltm.postgres.rows import memory_of
 from ltm.postgres.search import Lookup
 from ltm.postgres.vectors import ProjectVectors
 from ltm.project.layout import Places
@@ -109,7 +108,7 @@ class PostgresStore:
         with self.asking() as db:
             for name, version, tag, record in self._lookup(db).versions(list(ids)):
                 path = f"{self.project.slug}/{name}.v{version}.{tag[:12]}.md"
-                found.setdefault(name, []).append(Version(version, path, memory_of(record)))
+                found.setdefault(name, []).append(Version(version, path, from_record(record)))
         return found
 
     def problems(self) -> Sequence[Problem]:
