@@ -21,7 +21,7 @@ from ltm.project import installation
 from ltm.team.outbox import Outbox
 from ltm.team.schedule import last_round
 from ltm.team.teams import Team, teams
-from ltm.text.display import counted, one_line
+from ltm.text.display import counted, file_size, one_line
 from ltm.text.sentences import shortened
 from ltm.upkeep import plan
 from ltm.upkeep.stats import LATELY, project_figures, stats
@@ -250,8 +250,8 @@ def stats_command(work: Work) -> None:
         rules, saved = counted(len(found.effects), "rule"), counted(found.saved, "correction")
         output.say(f"What you kept correcting: {rules} learned, about {saved} saved.")
     kept = sum(vault["bytes"] for vault in value["vaults"])
-    said = _size_of(value["said"]["bytes"])
-    output.say(f"On the disk: {_size_of(kept)} of memories, {said} of sessions.")
+    said = file_size(value["said"]["bytes"])
+    output.say(f"On the disk: {file_size(kept)} of memories, {said} of sessions.")
     if value["llm"]["calls_today"]:
         calls, tokens = value["llm"]["calls_today"], value["llm"]["tokens_today"]
         output.say(f"The model: {counted(calls, 'call')} and {tokens:,} tokens today.")
@@ -266,10 +266,6 @@ def _list_memories(head: str, memories: Sequence[tuple[Memory, int]], unit: str)
         output.say(f"  {counted(count, unit):>12}  {output.shown_id(memory.id)}  {title}")
     if len(memories) > _LISTED:
         output.say(f"  … and {len(memories) - _LISTED:,} more")
-
-
-def _size_of(count: int) -> str:
-    return f"{count / 1e6:,.1f} MB" if count >= 100_000 else f"{count / 1e3:,.1f} KB"
 
 
 def _plot(counts: Sequence[int]) -> str:

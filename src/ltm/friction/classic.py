@@ -15,6 +15,7 @@ from typing import Any
 
 from ltm.friction.ruleset import MESSAGES, Heard, Rules, Signal, cut, seconds_between, window
 from ltm.sessions.claude_code import turns_of
+from ltm.sessions.port import text_of
 
 _CURSE = re.compile(r"\b(fuck|shit|damn)\b", re.IGNORECASE)
 _NEGATION = re.compile(r"\b(no|didn't work|still broken)\b", re.IGNORECASE)
@@ -60,14 +61,14 @@ class ClassicDetector:
     def hear(self, entry: dict[str, Any], line: int) -> None:
         """Take in one entry."""
         what = entry.get("type")
-        at = _text(entry.get("timestamp"))
+        at = text_of(entry.get("timestamp"))
         if at:
             self._heard.started = self._heard.started or at
             self._heard.ended = max(self._heard.ended, at)
         if what == "progress":
             what, entry = _nested(entry)
         if what == "summary":
-            said = _text(entry.get("summary"))
+            said = text_of(entry.get("summary"))
             if said and "exited" not in said:
                 self._before.append(Signal("compaction", at, "summary"))
         if what not in ("user", "assistant"):
@@ -75,7 +76,7 @@ class ClassicDetector:
         self._heard.messages += 1
         self._ring.append((entry, line))
         events, cascades = len(self._events), len(self._cascades)
-        uuid = _text(entry.get("uuid"))
+        uuid = text_of(entry.get("uuid"))
         content = _content(entry)
         if what == "user":
             self._user(content, at, uuid, nested=entry.get("type") != "user")
@@ -138,7 +139,7 @@ class ClassicDetector:
         text = block.get("content")
         if not isinstance(text, str):
             return
-        tool = self._tools.get(_text(block.get("tool_use_id")), "")
+        tool = self._tools.get(text_of(block.get("tool_use_id")), "")
         if _SIBLING in text:
             signal = self._add("sibling_tool_error", at, "cancelled", uuid)
             signal.more = {"batch_size": 1, "tools_affected": [tool]}
@@ -158,11 +159,11 @@ class ClassicDetector:
         for block in blocks:
             if not isinstance(block, dict):
                 continue
-            if block.get("type") == "text" and _CLAIM.search(_text(block.get("text"))):
+            if block.get("type") == "text" and _CLAIM.search(text_of(block.get("text"))):
                 self._claimed = True
             elif block.get("type") == "tool_use":
-                tool = _text(block.get("name"))
-                self._tools[_text(block.get("id"))] = tool
+                tool = text_of(block.get("name"))
+                self._tools[text_of(block.get("id"))] = tool
                 call = f"{tool}\0{json.dumps(block.get('input'), sort_keys=True)}"
                 count = self._calls[call] = self._calls.get(call, 0) + 1
                 if count >= 3:
@@ -222,10 +223,6 @@ def _said(content: str | list[Any]) -> str:
     if isinstance(content, str):
         return content
     for block in content:
-        if isinstance(block, dict) and block.get("type") == "text" and _text(block.get("text")):
-            return _text(block["text"])
+        if isinstance(block, dict) and block.get("type") == "text" and text_of(block.get("text")):
+            return text_of(block["text"])
     return ""
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

@@ -29,7 +29,7 @@ from ltm.files.block import END, MEMORY_MD, NOTE, START, TARGETS
 from ltm.files.fastjson import read_object, write
 from ltm.inject.instruction_files import TAGGED, in_one_line, is_current, under_each_other
 from ltm.inject.render import FULL, harmless_in_file, say, say_disputed, short_id, shorten
-from ltm.inject.select import disputes, showable
+from ltm.inject.select import disputes, newest_first, showable
 from ltm.kinds import Kind, Kinds
 from ltm.model import Filter, Memory, Problem, Stored, Trust
 from ltm.store.other_tools import foreign_block, foreign_memory_md
@@ -158,15 +158,11 @@ def _sections(memories: Iterable[Stored], kinds: Kinds, now: datetime) -> list[K
     rivals = {name: tuple(each.memory for each in group) for name, group in groups.items()}
     return [
         KindSection(
-            kind, sorted(found[kind.name], key=_newest if kind.newest else _weightiest), rivals
+            kind, sorted(found[kind.name], key=newest_first if kind.newest else _weightiest), rivals
         )
         for kind in kinds
         if found[kind.name]
     ]
-
-
-def _newest(memory: Memory) -> tuple[float, str]:
-    return -memory.created.timestamp(), memory.id
 
 
 def _weightiest(memory: Memory) -> tuple[int, int, float, str]:

@@ -274,7 +274,7 @@ def showable(memories: Iterable[Stored], kinds: Kinds, now: datetime) -> list[St
     too_old = {
         memory.id
         for kind, group in of_kind.items()
-        for memory in sorted(group, key=_newest_first)[kinds[kind].newest :]
+        for memory in sorted(group, key=newest_first)[kinds[kind].newest :]
     }
     return [each for each in found if each.memory.id not in too_old]
 
@@ -380,7 +380,8 @@ def said_at(memory: Memory) -> tuple[datetime, str]:
     return memory.created, memory.id
 
 
-def _newest_first(memory: Memory) -> tuple[float, str]:
+def newest_first(memory: Memory) -> tuple[float, str]:
+    """The order of what happened."""
     return -memory.created.timestamp(), memory.id
 
 

@@ -50,6 +50,7 @@ from ltm.state.candidates import Candidates
 from ltm.store.other_tools import foreign
 from ltm.store.trust import waiting
 from ltm.text.display import counted, estimate
+from ltm.text.sentences import letters
 from ltm.vault import key_file
 
 TYPE_CHECKING = False
@@ -292,13 +293,13 @@ def _stopped(memories: Sequence[Stored], kinds: Kinds, context: StartContext) ->
         return []
     names = {kind.name for kind in kinds if kind.single}
     single = [each for each in memories if each.memory.kind in names]
-    known = "".join(_letters(each.memory.text) for each in showable(single, kinds, context.now))
+    known = "".join(letters(each.memory.text) for each in showable(single, kinds, context.now))
     lines: list[str] = []
     for number, summary in enumerate(context.work.latest):
         said = [
             shorten(harmless(each), _LINE)
             for each in summary.lines
-            if _letters(each.partition(": ")[2] or each) not in known
+            if letters(each.partition(": ")[2] or each) not in known
         ]
         if not said:
             continue
@@ -315,10 +316,6 @@ def _stopped(memories: Sequence[Stored], kinds: Kinds, context: StartContext) ->
     ):
         lines.pop()
     return lines if len(lines) > 1 else []
-
-
-def _letters(text: str) -> str:
-    return "".join(char for char in text.casefold() if char.isalnum())
 
 
 def tell(

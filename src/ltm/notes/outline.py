@@ -28,7 +28,7 @@ from ltm.sessions.transcript import Lines, LineSource, origin, read
 from ltm.sessions.turns import AssistantText, Command, Commit, ToolResult, ToolUse, Turn, UserText
 from ltm.state.session_log import SessionLog
 from ltm.text.display import one_line
-from ltm.text.sentences import is_filler, shortened
+from ltm.text.sentences import is_filler, letters, shortened
 
 _LOOKED_AT = 20_000
 _LINE, _STATE, _PLAN = 300, 700, 3_000
@@ -225,7 +225,7 @@ class Outliner:
             words = set(_LONG_WORD.findall(text.lower()))
             return not (foreign.search(text) or words & quoted or text in given)
 
-        taught = [_letters(each.text) for each in found]
+        taught = [letters(each.text) for each in found]
         talk = self._answered - self._worked
         requests = [
             (place, _in_a_line(sentences[:1]))
@@ -235,7 +235,7 @@ class Outliner:
             and not sentences[0].endswith((":", "："))
             and is_own(sentences[0])
             and own[:1] == list(sentences[:1])
-            and not any(each in _letters(sentences[0]) for each in taught if each)
+            and not any(each in letters(sentences[0]) for each in taught if each)
         ]
         # What was asked long before the end is not where the session stopped.
         latest = [each for each in requests[1:] if each[0] >= len(self._asked) - _LATEST][-1:]
@@ -349,10 +349,6 @@ def _opening_of(text: str, fewest: int) -> list[str]:
 
 def _in_a_line(sentences: Sequence[str]) -> str:
     return shortened(one_line(" ".join(sentences)), _LINE)
-
-
-def _letters(text: str) -> str:
-    return "".join(char for char in text.casefold() if char.isalnum())
 
 
 def _program(command: str) -> str:

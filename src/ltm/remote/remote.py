@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -74,7 +75,8 @@ def add(home: str, address: str, here: str, *, public: bool = False) -> Settings
     except LtmError:
         if is_new:
             shutil.rmtree(repository_of(settings).path, ignore_errors=True)
-            _remove_empty(settings.folder)
+            with suppress(OSError):  # it may hold what was there before
+                os.rmdir(settings.folder)
         raise
     return settings
 
@@ -262,13 +264,6 @@ def _note(home: str, last: LastSync) -> None:
 
 def _path(home: str, name: str) -> str:
     return os.path.join(home, contents.FOLDER, name)
-
-
-def _remove_empty(folder: str) -> None:
-    try:
-        os.rmdir(folder)
-    except OSError:
-        pass  # it holds what was there before
 
 
 def warnings(address: str) -> list[str]:

@@ -56,6 +56,11 @@ def _escaped(char: str) -> str:
     return _SHORT.get(char) or (f"\\u{code:04x}" if code > 0xFF else f"\\x{code:02x}")
 
 
+def file_size(count: int) -> str:
+    """So many bytes, to be read."""
+    return f"{count / 1e6:,.1f} MB" if count >= 100_000 else f"{count / 1e3:,.1f} KB"
+
+
 def counted(number: int, one: str, many: str = "") -> str:
     """`1 memory`, `3 memories`: `many` is for words that do more than take an s."""
     # `memory` becomes `memories`, but `day` becomes `days`.

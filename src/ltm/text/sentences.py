@@ -109,10 +109,11 @@ def summary_of(text: str) -> str:
 
 def opens_with(text: str, title: str) -> bool:
     """Whether a text begins with the words of its title, which then need not be said twice."""
-    return _letters(text[: 2 * len(title) + 20]).startswith(_letters(title))
+    return letters(text[: 2 * len(title) + 20]).startswith(letters(title))
 
 
-def _letters(text: str) -> str:
+def letters(text: str) -> str:
+    """The letters and digits of a text alone, to compare it whatever is between its words."""
     return re.sub(r"[\W_]+", "", text).casefold()
 
 

@@ -37,7 +37,7 @@ from ltm.project.identity import known
 from ltm.project.layout import teams_in
 from ltm.state.candidates import Candidates
 from ltm.store.open import as_refusal
-from ltm.text.display import counted, visible
+from ltm.text.display import counted, file_size, visible
 from ltm.web import acts, memories, plots, project, sessions
 from ltm.web.acts import Clash, Done
 from ltm.web.guard import ENTER, BrowserGuard, EntryLink
@@ -205,7 +205,7 @@ class _Pages:
             "hour": _hour,
             "ago": _ago,
             "number": lambda value: f"{value:,}",
-            "size": _size,
+            "size": file_size,
             "who": _who,
             "counted": counted,
         }
@@ -422,7 +422,3 @@ _ORIGINS = {"user": "a person", "assistant": "an agent", "tool": "a tool", "impo
 def _who(role: str) -> str:
     """Who said something, to the person who reads it."""
     return _WHO.get(role, role.capitalize())
-
-
-def _size(count: int) -> str:
-    return f"{count / 1e6:,.1f} MB" if count >= 100_000 else f"{count / 1e3:,.1f} KB"
