@@ -56,6 +56,8 @@ def test_the_map_names_every_package_in_the_order_of_imports() -> None:
 AVOIDED = re.compile(
     r"\b(?:anew|whoever|nobody|somebody|of ours|beside)\b|(?<!there )\bis no (?!longer\b)", re.I
 )
+
+
 def prose(path: Path) -> Iterator[tuple[int, str]]:
     """The docstrings, messages and comments of a file, each with the line it begins at."""
     text = path.read_text(encoding="utf-8")
@@ -92,6 +94,17 @@ def test_documents_docstrings_comments_and_messages_are_plain_english() -> None:
         for path in paths
         for line, text in prose(path)
         if (words := avoided(text))
+    ]
+    assert found == []
+
+
+def test_names_of_tests_are_plain_english() -> None:
+    files = {path: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("*.py")}
+    found = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path, text in files.items()
+        for name in re.findall(r"^ *(?:async )?def (test_\w+)", text, re.M)
+        if avoided(name.replace("_", " "))
     ]
     assert found == []
 

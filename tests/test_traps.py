@@ -175,7 +175,7 @@ def test_every_trap_a_test_names_is_in_the_table() -> None:
     assert unknown == set()
 
 
-def test_no_text_of_ours_was_decoded_twice() -> None:
+def test_no_text_of_ltm_was_decoded_twice() -> None:
     """traps 2.3 #17: arrows and warning signs that had become three letters each."""
     garbled = [
         path

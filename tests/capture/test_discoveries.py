@@ -21,7 +21,7 @@ def test_where_a_server_listens(output: str, where: str) -> None:
     assert texts(heard(ran("just up", output))) == [f"`just up` listens on {where}."]
 
 
-def test_a_port_that_was_asked_for_is_no_news() -> None:
+def test_a_port_that_was_asked_for_is_not_new() -> None:
     assert heard(ran("serve --port 4310", "Local: http://localhost:4310/")) == []
 
 

@@ -165,7 +165,7 @@ def test_what_teaches_nothing_is_not_told(session: list[list[object]]) -> None:
     assert heard(*session) == []  # type: ignore[arg-type]
 
 
-def test_a_failure_that_a_pipe_hid_is_no_pass() -> None:
+def test_a_failure_that_a_pipe_hid_is_not_a_pass() -> None:
     failing = ran("mix test | tail -3", "** (RuntimeError) no key\n3 tests, 1 failure")
     again = ran("mix test | tail -3", "3 tests, 1 failure")
     assert heard(failing, edits("config/test.exs"), again) == []

@@ -86,6 +86,6 @@ def test_unclosed_tags_take_no_time() -> None:
     assert said("<a><b>" * 10_000)
 
 
-def test_a_sentence_that_begins_with_diff_is_no_pasted_diff() -> None:
+def test_a_sentence_that_begins_with_diff_is_not_a_pasted_diff() -> None:
     assert sentences("diff them by key. Then sort.") == ["diff them by key.", "Then sort."]
     assert sentences("diff -u a b\nThen sort.") == []

@@ -423,7 +423,7 @@ def test_a_part_that_never_gets_an_answer_is_set_aside_and_the_rest_goes_on(desk
     assert desk.models.due(LATER) == []
 
 
-def test_a_part_set_aside_is_asked_about_again_when_somebody_says_so(desk: Desk) -> None:
+def test_a_part_set_aside_is_asked_about_again_when_someone_says_so(desk: Desk) -> None:
     talk_at_length(desk, 2)
     desk.api.say(*["nonsense"] * 2 * NONSENSE, "[]")
     for _ in range(NONSENSE):

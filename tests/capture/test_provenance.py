@@ -131,7 +131,7 @@ def test_a_conclusion_of_the_agents_own_stays_its_word(text: str) -> None:
     assert found.source.trust is Trust.ASSISTANT
 
 
-def test_what_came_later_or_was_put_in_by_the_agent_is_no_evidence() -> None:
+def test_what_came_later_or_was_put_in_by_the_agent_is_not_evidence() -> None:
     assert given(result(README, line=20)).judged([told(REPEATED[0])])[0].source.trust != "tool"
     call = ToolUse(line=1, id="t", tool="Write", input={"content": README})
     assert (

@@ -58,7 +58,7 @@ def test_a_project_that_is_a_file_is_not_said_to_be_missing(ltm: Ltm) -> None:
     )
 
 
-def test_what_asks_first_says_what_it_would_do_where_nobody_can_answer(ltm: Ltm) -> None:
+def test_what_asks_first_says_what_it_would_do_where_no_one_can_answer(ltm: Ltm) -> None:
     made = ltm.json("remember", "The staging server runs on port 8080")
     said = refused(ltm, "forget", made["id"], "--purge")
     assert "Erase 'The staging server runs on port 8080' for good?" in said
@@ -70,7 +70,7 @@ def test_what_asks_first_says_what_it_would_do_where_nobody_can_answer(ltm: Ltm)
     assert Path(made["path"]).exists()
 
 
-def test_an_editor_is_not_opened_where_nobody_could_use_it(ltm: Ltm) -> None:
+def test_an_editor_is_not_opened_where_no_one_could_use_it(ltm: Ltm) -> None:
     made = ltm.json("remember", "The staging server runs on port 8080")
     assert "--content" in refused(ltm, "edit", made["id"])
 
@@ -105,13 +105,13 @@ def test_sharing_names_what_to_commit_and_says_so_where_there_is_no_git(ltm: Ltm
     assert "git add .claude/ltm CLAUDE.md &&" in ltm.run("init", "--claude-md").stderr
 
 
-def test_achievements_say_that_a_folder_is_no_repository(ltm: Ltm) -> None:
+def test_achievements_say_that_a_folder_is_not_a_repository(ltm: Ltm) -> None:
     said = refused(ltm, "achievements", code=1)
     assert f"{ltm.project}: is not a git repository" in said
     assert "fatal" not in said
 
 
-def test_nothing_found_tells_of_memories_that_nobody_said_they_trust(ltm: Ltm) -> None:
+def test_nothing_found_tells_of_memories_that_no_one_said_they_trust(ltm: Ltm) -> None:
     subprocess.run(["git", "init", "-q"], cwd=ltm.project, check=True)
     ltm.ok("init")
     ltm.ok("remember", "The staging server runs on port 8080")
@@ -180,7 +180,7 @@ def into(ltm: Ltm, words: str, rest: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("words", ["config", "export", "recall port", "list --json"])
-def test_a_reader_that_has_seen_enough_is_no_error(ltm: Ltm, words: str) -> None:
+def test_a_reader_that_has_seen_enough_is_not_an_error(ltm: Ltm, words: str) -> None:
     ltm.ok("remember", "The staging server runs on port 8080. " + "It never sleeps. " * 4000)
     assert into(ltm, words, "| exec 0<&-") == (0, "")
 
@@ -209,7 +209,7 @@ def test_ctrl_c_while_something_is_loaded_shows_no_traceback(ltm: Ltm) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "ltm: stopped\n")
 
 
-def test_an_output_that_was_closed_is_no_error(ltm: Ltm) -> None:
+def test_an_output_that_was_closed_is_not_an_error(ltm: Ltm) -> None:
     ltm.ok("remember", "The staging server runs on port 8080")
     assert into(ltm, "list", ">&-") == (0, "")
     assert into(ltm, "list", "2>&-") == (0, "")

@@ -458,7 +458,7 @@ class TestNumbersWithAFraction:
         assert config.problems == ()
 
     @pytest.mark.parametrize("text", ["nan", "inf", "-1", "1e9", "many", "true", "1.", "9999999"])
-    def test_what_is_no_such_number_is_refused(self, home: Path, text: str) -> None:
+    def test_what_is_not_such_a_number_is_refused(self, home: Path, text: str) -> None:
         with pytest.raises(WrongUsage, match="cannot be"):
             set_option(str(home / "config.toml"), "friction.weights.tool_loop", text)
 

@@ -422,7 +422,7 @@ class StoreContract:
         best = store.search("kubernetes", Filter(), 5).items[0].stored
         assert best.memory.title == "kubernetes ingress"
 
-    def test_uses_are_counted_and_reading_is_no_use(self, reopen: Open) -> None:
+    def test_uses_are_counted_and_reading_is_not_a_use(self, reopen: Open) -> None:
         """traps 2.1 #8: internal reads never touch usage."""
         store = reopen()
         memory = store.create(make()).memory

@@ -176,7 +176,7 @@ def test_a_subagent_gets_replies_of_its_own(harness: Harness) -> None:
     assert [result["type"] for result in answered.tool_results] == ["tool_result"]
 
 
-def test_a_script_that_calls_a_tool_nobody_offers_fails_the_test(harness: Harness) -> None:
+def test_a_script_that_calls_a_tool_no_one_offers_fails_the_test(harness: Harness) -> None:
     with pytest.raises(ScriptError, match="no offered tool ends with 'no_such_tool'"):
         harness.print_session("hello", [use("*no_such_tool"), "done"])
 

@@ -170,7 +170,7 @@ def test_a_call_that_takes_too_long_leaves_nothing_behind(switched_on: Harness) 
 @pytest.mark.parametrize(
     ("status", "said"), [(401, "401"), (529, "529"), *([(429, "429")] if ALL else [])]
 )
-def test_what_the_client_says_of_a_failing_api_is_no_answer(
+def test_what_the_client_says_of_a_failing_api_is_not_an_answer(
     switched_on: Harness, status: int, said: str
 ) -> None:
     script = Script(["Understood."], rules=[Rule(Reply(status=status), kind="side")])

@@ -243,7 +243,7 @@ def test_a_session_in_a_home_that_cannot_be_written_goes_on_as_always(
     assert {"SessionStart", "Stop", "SessionEnd"} <= kept
 
 
-def test_a_client_that_we_started_ourselves_is_no_session(product: Harness) -> None:
+def test_a_client_that_we_started_ourselves_is_not_a_session(product: Harness) -> None:
     session = product.print_session("extract", ["[]"], env={"LTM_INSIDE": "1"})
 
     assert told(session.requests[0]) == []

@@ -297,7 +297,7 @@ def test_without_the_plugin_setup_does_the_same_and_leaves_to_the_byte(
     assert_quiet(gone)
 
 
-def test_the_projects_own_settings_work_for_whoever_has_ltm_and_bother_nobody_else(
+def test_the_projects_own_settings_work_for_those_who_have_ltm_and_bother_no_one_else(
     harness: Harness,
 ) -> None:
     ltm(harness, "remember", PORT)

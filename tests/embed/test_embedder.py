@@ -42,7 +42,7 @@ def test_it_can_be_switched_off(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("missing", ["weights", "numpy"])
-def test_what_is_not_installed_is_no_error_and_says_how_to_get_it(
+def test_what_is_not_installed_is_not_an_error_and_says_how_to_get_it(
     missing: str, tmp_path: Path
 ) -> None:
     """In a process of its own, in which these modules cannot be found."""
@@ -138,7 +138,7 @@ def test_status_and_doctor_say_what_to_type_where_words_are_all_there_is(ltm: Lt
     assert said["hint"] in ltm.run("doctor").stderr
 
 
-def test_a_broken_file_of_vectors_is_no_illness_that_stays(ltm: Ltm) -> None:
+def test_a_broken_file_of_vectors_does_not_stay_broken(ltm: Ltm) -> None:
     ltm.ok("remember", "Use ruff for linting")
     [folder] = {path.parent for path in ltm.home.rglob("index.db")}
     (folder / "vectors.db").write_bytes(b"broken" * 1000)

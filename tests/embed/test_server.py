@@ -82,7 +82,7 @@ def test_no_secret_and_no_endless_text_leaves(server: ScriptedApi) -> None:
         *("empty", "not a number", "too long"),
     ],
 )
-def test_an_answer_in_another_form_is_no_answer(server: ScriptedApi, reply: Reply) -> None:
+def test_an_answer_in_another_form_is_refused(server: ScriptedApi, reply: Reply) -> None:
     server.say(reply)
     with pytest.raises(BadAnswer):
         api(server).embed(["one"])
@@ -97,7 +97,7 @@ def test_vectors_that_change_their_length_are_no_answer(server: ScriptedApi) -> 
 @pytest.mark.parametrize(
     ("status", "kind"), [(500, ModelBusy), (429, ModelBusy), (404, ModelFailed)]
 )
-def test_a_refusal_is_an_error_of_ours(
+def test_a_refusal_is_an_error_of_ltm(
     server: ScriptedApi, status: int, kind: type[ModelFailed]
 ) -> None:
     server.say(Reply(status=status))
@@ -105,7 +105,7 @@ def test_a_refusal_is_an_error_of_ours(
         api(server).embed(["one"])
 
 
-def test_a_server_that_is_not_there_or_too_slow_is_an_error_of_ours(server: ScriptedApi) -> None:
+def test_a_server_that_is_not_there_or_too_slow_is_an_error_of_ltm(server: ScriptedApi) -> None:
     with pytest.raises(ModelBusy):
         EmbeddingsApi("http://127.0.0.1:9", "", "m", 5.0).embed(["one"])
     go_on = threading.Event()

@@ -178,7 +178,7 @@ def test_what_is_new_is_found_without_a_look_at_what_is_not(
     assert len(rows) <= 2
 
 
-def test_an_index_made_anew_costs_no_embedding(store: FileStore) -> None:
+def test_an_index_made_again_costs_no_embedding(store: FileStore) -> None:
     embedder = Numbers()
     add(store, 1, 2, 3)
     keep_memories(store, embedder)
@@ -293,7 +293,7 @@ changes = st.lists(
 
 @settings(max_examples=25)
 @given(changes=changes)
-def test_kept_up_step_by_step_equals_made_anew_from_the_texts(
+def test_kept_up_step_by_step_equals_made_again_from_the_texts(
     changes: list[tuple[str, int]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("changes")

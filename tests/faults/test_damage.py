@@ -151,7 +151,7 @@ def test_a_damaged_index_is_seen_or_does_no_harm(
 
 
 @pytest.mark.parametrize("memories", [10_000 if ALL else 500])
-def test_an_index_of_many_memories_is_made_anew_within_its_time(
+def test_an_index_of_many_memories_is_made_again_within_its_time(
     memories: int, tmp_path: Path
 ) -> None:
     """The bar is 10 s for 10,000 memories; counted is the processor's time, whoever else works."""

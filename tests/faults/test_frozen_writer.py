@@ -248,7 +248,7 @@ def examine(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize(("point", "command"), TRIED)
-def test_nobody_hangs_for_a_writer_that_stopped_and_nothing_is_lost(
+def test_no_one_hangs_for_a_writer_that_stopped_and_nothing_is_lost(
     scene: Scene, point: Point, command: tuple[str, ...]
 ) -> None:
     with Frozen(scene, point) as frozen:

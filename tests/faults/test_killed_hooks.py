@@ -139,7 +139,7 @@ def test_an_event_that_also_has_its_name_already_is_one_event(tmp_path: Path) ->
     assert os.listdir(home / "spool") == []
 
 
-def test_an_event_somebody_is_still_writing_is_left_to_them(tmp_path: Path) -> None:
+def test_an_event_someone_is_still_writing_is_left_to_them(tmp_path: Path) -> None:
     import fcntl
 
     home, environ = tmp_path / "home", {"TMPDIR": str(tmp_path)}

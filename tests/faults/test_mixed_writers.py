@@ -97,7 +97,7 @@ def test_a_memory_that_changes_while_it_is_looked_for_is_found(
 
 
 @pytest.mark.parametrize("said", [RULE, f"{RULE}, never on Fridays"], ids=["same", "better"])
-def test_what_was_known_until_somebody_edited_it_is_kept_and_the_edit_too(
+def test_what_was_known_until_someone_edited_it_is_kept_and_the_edit_too(
     ours: FileStore, theirs: FileStore, monkeypatch: pytest.MonkeyPatch, said: str
 ) -> None:
     """In the same words or in better ones, which would have replaced what is no longer there."""
@@ -108,7 +108,7 @@ def test_what_was_known_until_somebody_edited_it_is_kept_and_the_edit_too(
     assert in_force(ours) == sorted([OTHER, said])
 
 
-def test_what_was_known_until_somebody_forgot_it_is_kept(
+def test_what_was_known_until_someone_forgot_it_is_kept(
     ours: FileStore, theirs: FileStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = keep(theirs, RULE)
@@ -118,7 +118,7 @@ def test_what_was_known_until_somebody_forgot_it_is_kept(
     assert ours.read(known.id).memory.status is Status.FORGOTTEN
 
 
-def test_what_was_known_until_somebody_purged_it_is_kept(
+def test_what_was_known_until_someone_purged_it_is_kept(
     ours: FileStore, theirs: FileStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = keep(theirs, RULE)
@@ -136,7 +136,7 @@ def test_who_is_overtaken_by_others_who_say_the_same_confirms_it_with_them(
     assert ours.read(known.id).memory.observations == 5
 
 
-def test_who_is_overtaken_without_end_keeps_what_was_said_beside_the_other(
+def test_who_is_overtaken_without_end_keeps_what_was_said_next_to_the_other(
     ours: FileStore, theirs: FileStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known = keep(theirs, RULE)

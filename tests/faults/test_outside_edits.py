@@ -238,7 +238,7 @@ def test_a_change_decided_on_an_older_text_is_not_made(
 
 @pytest.mark.parametrize("ending", [b"\n", b"\r\n"], ids=["LF", "CRLF"])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "BOM"])
-def test_what_nobody_asked_to_change_stays_to_the_byte(
+def test_what_no_one_asked_to_change_stays_to_the_byte(
     store: FileStore, ending: bytes, mark: bytes
 ) -> None:
     path = Path(store.create(make("a title", "some\n\n  content")).path)

@@ -284,7 +284,7 @@ def test_a_purge_whose_index_cannot_be_opened_leaves_no_byte_in_it(
 
 @pytest.mark.parametrize("call", ["pwrite64", "fdatasync", "ftruncate"])
 @pytest.mark.parametrize("error", ["ENOSPC", "EIO"])
-def test_an_index_that_cannot_be_written_stops_nobody(
+def test_an_index_that_cannot_be_written_stops_no_one(
     call: str, error: str, scene: Scene, starter: Starter, tmp_path: Path
 ) -> None:
     point = scene.copied(tmp_path / "point")

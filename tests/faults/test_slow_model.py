@@ -99,7 +99,7 @@ def answered(before: Callable[[], object] = lambda: None, **value: Any) -> Reply
 
 
 @pytest.mark.parametrize("words", [("consolidate",), ("consolidate", "--all")])
-def test_what_changed_while_a_model_thought_about_merging_is_left_and_asked_about_anew(
+def test_what_changed_while_a_model_thought_about_merging_is_left_and_asked_about_again(
     desk: Desk, words: tuple[str, ...]
 ) -> None:
     """Reliability R7, for consolidation: of what the model saw, half is no longer so."""

@@ -128,7 +128,7 @@ def test_without_home_but_with_ltm_home_everything_works(person: Person) -> None
 
 
 @pytest.mark.parametrize("home", ["relative/place", "~someone/x"])
-def test_a_home_that_is_no_absolute_path_is_refused(person: Person, home: str) -> None:
+def test_a_home_that_is_not_an_absolute_path_is_refused(person: Person, home: str) -> None:
     done = person.run("list", env={**person.environ, "LTM_HOME": home})
     assert done.returncode == 2
     assert "not an absolute path" in done.stderr

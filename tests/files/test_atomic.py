@@ -300,7 +300,7 @@ def test_a_file_that_is_longer_than_it_says_is_not_read_past_the_limit() -> None
     assert read_plain("/proc/self/maps", limit=10**7).count(b"\n") > 10
 
 
-def test_what_is_no_plain_file_is_refused_without_waiting(tmp_path: Path) -> None:
+def test_what_is_not_a_plain_file_is_refused_without_waiting(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path, tmp_path / "pipe"):
         with pytest.raises(OSError, match="is not a plain file") as caught:

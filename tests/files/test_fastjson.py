@@ -42,7 +42,7 @@ def test_a_whole_value_is_read_as_json_reads_it(
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"a": 1', '{"a": 1}}', "[1] 2", "nothing", '"a\nb"'])
-def test_what_is_no_value_or_more_than_one_is_a_value_error(text: str) -> None:
+def test_anything_but_one_value_is_a_value_error(text: str) -> None:
     for read in (json.loads, fastjson.read):
         with pytest.raises(ValueError, match=r"."):
             read(text)
@@ -85,7 +85,7 @@ def test_a_text_nested_beyond_reason_is_not_an_error() -> None:
     assert fastjson.read_object('{"a": 1, "b": ' + "[" * 200_000) == {"a": 1}
 
 
-def test_a_path_that_is_no_utf8_survives() -> None:
+def test_a_path_that_is_not_utf8_survives() -> None:
     path = b"/tmp/caf\xe9".decode("utf-8", "surrogateescape")
     assert fastjson.read_object(fastjson.write({"cwd": path})) == {"cwd": path}
 

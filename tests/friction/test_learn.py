@@ -67,7 +67,7 @@ def test_the_same_in_one_session_is_one_observation(ledger: Ledger, tmp_path: Pa
     assert (rule.observations, rule.messages, rule.tier) == (1, 6, "low")
 
 
-def test_a_fork_read_later_is_no_new_observation(ledger: Ledger, tmp_path: Path) -> None:
+def test_a_fork_read_later_is_not_a_new_observation(ledger: Ledger, tmp_path: Path) -> None:
     one = session(tmp_path / "in", 1, "no, use pnpm and not npm")
     learned(ledger, tmp_path / "in")
     text = one.path.read_text()

@@ -113,7 +113,7 @@ def test_two_wordings_that_fail_escalate(ledger: Ledger) -> None:
     assert rule(ledger, 8).status == "escalated"
 
 
-def test_promoting_the_same_memory_again_is_no_second_attempt(ledger: Ledger) -> None:
+def test_promoting_the_same_memory_again_is_not_a_second_attempt(ledger: Ledger) -> None:
     talk(ledger, 0)
     for number in (1, 2, 3):
         ledger.promoted(P, "ag-001", "mem_a", day(number))

@@ -142,7 +142,7 @@ def test_the_contrary_said_later_demotes_and_at_last_archives(desk: Desk) -> Non
     assert shown == ["Don't add docstrings to public functions."]
 
 
-def test_a_guess_nobody_needed_for_weeks_expires_and_a_firm_one_stays(desk: Desk) -> None:
+def test_a_guess_no_one_needed_for_weeks_expires_and_a_firm_one_stays(desk: Desk) -> None:
     """One that works is needed no more: that must not be its end."""
     for number in range(5):
         desk.talk(number)

@@ -159,7 +159,7 @@ class TestLoops:
             session.runs("make test", f"{number} failed", error=True)
         assert signals(session.path)["tool_loop"] == 0
 
-    def test_what_the_user_asks_for_again_is_no_loop(self, session: Talk) -> None:
+    def test_what_the_user_asks_for_again_is_not_a_loop(self, session: Talk) -> None:
         for _ in range(4):
             session.runs("git log -1", "abc Add a page")
             session.user("show it once more")
@@ -175,7 +175,9 @@ class TestLoops:
             ("TodoWrite", {"todos": []}),
         ],
     )
-    def test_polling_is_no_loop(self, session: Talk, tool: str, given: dict[str, object]) -> None:
+    def test_polling_is_not_a_loop(
+        self, session: Talk, tool: str, given: dict[str, object]
+    ) -> None:
         """traps 2.2 #6: polling is legitimate."""
         for _ in range(6):
             session.uses(tool, "still at it", error=False, **given)

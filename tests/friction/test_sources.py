@@ -59,7 +59,7 @@ class TestForks:
             counts.append([signal.name for signal in scored.heard.signals])
         assert counts[0] == counts[1]
 
-    def test_what_many_files_share_is_no_message(self, tmp_path: Path) -> None:
+    def test_what_many_files_share_is_not_a_message(self, tmp_path: Path) -> None:
         """Boilerplate with one uuid must not make one conversation of everything."""
         for number in range(13):
             session = talk(tmp_path, f"{number:08d}-2222-4333-8444-555555555555")
@@ -104,7 +104,7 @@ class TestFinding:
         assert signals(tmp_path)["user_correction"] == 1
         assert only(tmp_path).heard.session == A
 
-    def test_a_sub_agents_transcript_is_no_session(self, tmp_path: Path) -> None:
+    def test_a_sub_agents_transcript_is_not_a_session(self, tmp_path: Path) -> None:
         session = talk(tmp_path)
         session.user("no, do it like that", isSidechain=True)
         found = heard(tmp_path)

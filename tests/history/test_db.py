@@ -179,7 +179,7 @@ def test_when_all_words_are_common_the_best_are_found_all_the_same(
     assert max(each.turn for each in newest) == 199
 
 
-def test_words_too_common_bring_in_nothing_beside_rare_ones(
+def test_words_too_common_bring_in_nothing_next_to_rare_ones(
     passages: Passages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(full_text, "POSTINGS", 5)
@@ -425,7 +425,7 @@ def test_damage_that_shows_on_the_way_breaks_no_answer(tmp_path: Path) -> None:
     passages.close()
 
 
-def test_trouble_that_is_no_damage_costs_an_answer_and_no_file(passages: Passages) -> None:
+def test_trouble_that_is_not_damage_costs_an_answer_and_no_file(passages: Passages) -> None:
     """What was said cannot be had again, so only damage itself moves a file aside."""
     passages.add(ONE, [passage(1, "how do we retry?")])
     passages._db.close()
@@ -459,7 +459,7 @@ def test_where_there_is_no_file_there_is_nothing_and_none_is_made(tmp_path: Path
     assert os.listdir(tmp_path) == []
 
 
-def test_the_file_is_nobody_elses_to_read(passages: Passages) -> None:
+def test_no_one_else_may_read_the_file(passages: Passages) -> None:
     passages.add(ONE, [passage(1, "how do we retry?")])
     assert os.stat(passages.path).st_mode & 0o077 == 0
 

@@ -118,6 +118,6 @@ def test_a_session_is_known_by_the_beginning_of_its_id_if_only_one_fits(
     assert passages.known_as("x") == []
 
 
-def test_a_question_of_no_words_is_said_by_nobody(passages: Passages) -> None:
+def test_a_question_of_no_words_is_said_by_no_one(passages: Passages) -> None:
     assert passages.saying("  …  ") == []
     assert len(passages.saying("retry")) == 1

@@ -15,7 +15,7 @@ def test_one_line_is_cited_as_one_and_several_as_a_range() -> None:
     )
 
 
-def test_what_nobody_knows_is_empty() -> None:
+def test_what_no_one_knows_is_empty() -> None:
     passage = Passage(1, 0, "user", "x")
     assert passage[4:] == ("", 0, 0, "", "", (), (), (), 0, "")
     assert Header("s")[1:] == ("", "", "", "", "", 0, 0, 0)

@@ -202,7 +202,7 @@ def test_a_purged_session_is_gone_and_does_not_come_back(ltm: Ltm) -> None:
     assert ltm.json("status")["said"]["sessions"] == 1
 
 
-def test_purging_a_session_nobody_knows_says_so(ltm: Ltm) -> None:
+def test_purging_a_session_no_one_knows_says_so(ltm: Ltm) -> None:
     done = ltm.run("sessions", "--purge", "nope", "--yes")
     assert done.returncode == 1
     assert "ltm sessions" in done.stderr

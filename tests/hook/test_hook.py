@@ -746,7 +746,7 @@ def end_recorders(started: Path) -> None:
 @pytest.mark.parametrize(
     "event", ["SessionStart", "PreCompact", "Stop", "SubagentStop", "SessionEnd"]
 )
-def test_the_drain_is_let_go_without_a_pipe_of_ours(
+def test_the_drain_is_let_go_without_a_pipe_of_the_hook(
     hooks: Hooks, recorder: Path, event: str
 ) -> None:
     """Reliability R13: the client waits for everybody who holds its pipes.

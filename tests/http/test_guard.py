@@ -417,7 +417,7 @@ def test_a_length_that_is_too_long_is_refused_before_a_byte_is_read() -> None:
     assert anyio.run(heard, saying(), ("Content-Length", str(MOST + 1))) == (refusal(413), [])
 
 
-def test_a_length_that_is_no_number_says_nothing_and_the_bytes_count() -> None:
+def test_a_length_that_is_not_a_number_says_nothing_and_the_bytes_count() -> None:
     for length in ("-1", "many", ""):
         whole = saying(part(b"{}", more=False), GONE)
         assert anyio.run(heard, whole, ("Content-Length", length))[0][0]["status"] == 204
@@ -539,7 +539,7 @@ def test_a_real_server_refuses_long_messages_however_they_come(server: Server) -
     assert server.ask("GET", "/health", [server.authorized]).status == 200
 
 
-def test_an_upgrade_to_a_websocket_is_no_way_around(server: Server) -> None:
+def test_an_upgrade_to_a_websocket_is_not_a_way_around(server: Server) -> None:
     upgrade = [("Connection", "Upgrade"), ("Upgrade", "websocket"), ("Sec-WebSocket-Version", "13")]
     for path in ("/mcp", "/health"):
         assert server.ask("GET", path, upgrade).status == 401

@@ -101,7 +101,7 @@ def test_the_route_says_which_event_it_is(hooks: Hooks, server: Server) -> None:
     assert [each["event"] for each in hooks.waiting()] == ["SessionEnd", "PreCompact"]
 
 
-def test_what_is_no_event_is_neither_kept_nor_an_error(hooks: Hooks, server: Server) -> None:
+def test_what_is_not_an_event_is_neither_kept_nor_an_error(hooks: Hooks, server: Server) -> None:
     odd = (b"", b"null", b"[]", b"{", b'"text"', b"\xff\xfe", b"{}", b'{"session_id": 7}')
     for body in odd:
         answer = server.tell("stop", body)

@@ -209,7 +209,7 @@ def test_an_address_for_everybody_needs_a_word_of_its_own(hooks: Hooks, host: st
     assert not note(hooks).exists()
 
 
-def test_a_name_is_no_address(hooks: Hooks) -> None:
+def test_a_name_is_not_an_address(hooks: Hooks) -> None:
     code, said = attempt(hooks, "--host", "example.com")
     assert code == 2
     assert "not an address" in said

@@ -189,7 +189,7 @@ def test_the_event_names_of_routes_are_understood_too(hooks: ShHooks) -> None:
 
 
 @pytest.mark.parametrize("event", ["", "Nonsense", "PreToolUse", "../stop", "$(touch x)"])
-def test_an_event_that_is_none_of_ours_is_no_error(hooks: ShHooks, event: str) -> None:
+def test_an_event_that_ltm_does_not_know_is_not_an_error(hooks: ShHooks, event: str) -> None:
     hooks.event = event
     assert hooks.send(b'{"session_id":"s1"}') == Ran(0, "", "")
     assert hooks.waiting() == []
@@ -496,7 +496,7 @@ def test_no_prompt_input_or_output_reaches_the_disk(hooks: ShHooks) -> None:
     assert files_with(hooks.top, SECRET.encode()) == []
 
 
-def test_what_is_no_path_is_left_out(hooks: ShHooks) -> None:
+def test_what_is_not_a_path_is_left_out(hooks: ShHooks) -> None:
     for odd in ("x" * 4_097, "a\0b", "", 7, None, ["/x"], {"cwd": "/x"}):
         hooks.fire("Stop", cwd=odd)
         assert "cwd" not in hooks.waiting()[-1], odd

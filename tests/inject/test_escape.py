@@ -75,7 +75,7 @@ def test_ordinary_writing_stays_as_it_is() -> None:
         assert harmless(text) == text
 
 
-def test_what_nobody_can_see_is_taken_out_or_made_visible() -> None:
+def test_what_no_one_can_see_is_taken_out_or_made_visible() -> None:
     """reliability S11: orders hidden between the letters."""
     assert harmless("a\u200bb\u2060c\ufeffd\u00ade\u200df") == "abcdef"
     assert harmless("x\U000e0101\ufe01y") == "xy"

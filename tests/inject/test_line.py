@@ -47,7 +47,7 @@ def test_an_abstract_says_the_first_sentence() -> None:
 @pytest.mark.parametrize(
     "text", ["I prefer tabs.", "I'm colour-blind.", "I'd rather have squash merges.", "I'd say no."]
 )
-def test_the_impersonal_title_of_a_text_is_not_said_beside_it(text: str) -> None:
+def test_the_impersonal_title_of_a_text_is_not_said_next_to_it(text: str) -> None:
     assert said(stored(text, title=title_of(text)).memory).text == text
 
 

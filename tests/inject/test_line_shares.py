@@ -44,7 +44,7 @@ def test_no_line_is_given_twice_and_none_is_wasted(
 
 
 @given(sections, st.integers(0, 200))
-def test_nobody_has_more_than_a_share_while_another_waits_for_one(
+def test_no_one_has_more_than_a_share_while_another_waits_for_one(
     wanted: list[tuple[int, int]], room: int
 ) -> None:
     needs, weights = [need for need, _ in wanted], [weight for _, weight in wanted]

@@ -191,14 +191,14 @@ def test_the_project_beats_the_agent_on_the_same_matter() -> None:
     assert (texts(found.shown), found.left_out) == ([project.memory.summary], (agent,))
 
 
-def test_an_agent_memory_of_another_kind_or_matter_is_told_beside_the_projects() -> None:
+def test_an_agent_memory_of_another_kind_or_matter_is_told_next_to_the_projects() -> None:
     project = stored("always indent python with two spaces")
     other_kind = stored("always indent python with two spaces", kind="pattern", scope=Scope.AGENT)
     other_matter = stored("greet me in French every morning", scope=Scope.AGENT)
     assert len(chosen([project, other_kind, other_matter]).shown) == 3
 
 
-def test_a_project_memory_no_longer_believed_beats_nobody() -> None:
+def test_a_project_memory_no_longer_believed_beats_no_one() -> None:
     agent = stored("always indent python with four spaces", scope=Scope.AGENT)
     doubted = stored("always indent python with two spaces", confidence=0.1)
     assert texts(chosen([agent, doubted]).shown) == [agent.memory.summary]

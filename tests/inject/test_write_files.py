@@ -182,7 +182,7 @@ def test_instead_of_a_copy_the_block_can_load_memory_md(project: Project) -> Non
     assert project.problems == ()
 
 
-def test_a_copy_beside_an_import_is_reported(project: Project) -> None:
+def test_a_copy_next_to_an_import_is_reported(project: Project) -> None:
     project.store.create(stored().memory)
     (project.root / "CLAUDE.md").write_text(f"@.claude/ltm/MEMORY.md\n{MARKS}")
     project.publish()
@@ -264,7 +264,7 @@ def test_another_tool_that_writes_its_block_again_gets_it_back(project: Project)
     assert path.read_bytes() == again
 
 
-def test_a_block_of_another_machine_is_ours_and_its_change_is_no_surprise(
+def test_a_block_of_another_machine_is_ltms_and_may_change(
     project: Project,
 ) -> None:
     """What a colleague wrote and git brought along: known without any note on this machine."""

@@ -114,7 +114,7 @@ def test_a_client_too_old_for_our_flags_says_which(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize("raw", ["", "plain words", "[]", '{"result": "x"}', '{"result": 5'])
-def test_what_is_no_result_is_a_bad_answer(desk: Desk, raw: str) -> None:
+def test_what_is_not_a_result_is_a_bad_answer(desk: Desk, raw: str) -> None:
     desk.claude.say({"raw": raw})
     with pytest.raises(BadAnswer):
         desk.ask()
@@ -164,7 +164,7 @@ def _is_running(pid: int) -> bool:
     return state != "Z"
 
 
-def test_a_client_that_ends_without_listening_hangs_nobody(desk: Desk) -> None:
+def test_a_client_that_ends_without_listening_hangs_no_one(desk: Desk) -> None:
     silent = desk.claude.folder / "claude"
     silent.write_text("#!/bin/sh\nexit 3\n")
     with pytest.raises(ModelFailed, match="ended with 3"):

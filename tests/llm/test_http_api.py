@@ -117,7 +117,7 @@ def test_a_key_is_not_sent_in_the_clear_to_another_machine() -> None:
 @pytest.mark.parametrize(
     "address", ["file:///etc/passwd", "ftp://x.example", "x.example", "http://"]
 )
-def test_an_address_that_is_no_servers_is_refused(address: str) -> None:
+def test_an_address_of_no_server_is_refused(address: str) -> None:
     with pytest.raises(ModelFailed, match="none of http or https"):
         MessagesApi(address, "", "")
 
@@ -135,7 +135,7 @@ def test_what_is_on_this_machine_is_not_asked_for_through_a_proxy(
     "body",
     [b"", b"quota exceeded", b"[]", b"{}", b'{"content":null}', b'{"content":[1]}', b"\xff\xfe"],
 )
-def test_what_is_no_message_is_a_bad_answer(server: ScriptedApi, body: bytes) -> None:
+def test_what_is_not_a_message_is_a_bad_answer(server: ScriptedApi, body: bytes) -> None:
     server.say(Reply(body=body))
     with pytest.raises(BadAnswer):
         ask(server.url)

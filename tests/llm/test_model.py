@@ -73,7 +73,7 @@ def test_a_call_is_counted_with_what_it_really_cost(log: ModelLog) -> None:
     assert door.model.calls == 1
 
 
-def test_where_nobody_can_tell_the_cost_what_was_reserved_stands(log: ModelLog) -> None:
+def test_where_no_one_can_tell_the_cost_what_was_reserved_stands(log: ModelLog) -> None:
     door = Door(log, Answer("fine"), ModelFailed("no answer within 5 seconds"))
     door.ask()
     first = door.spent()
@@ -136,7 +136,7 @@ def test_the_cap_holds_for_repeated_questions_too(log: ModelLog) -> None:
     assert door.spent().calls == 2
 
 
-def test_somebody_who_waits_for_the_answer_is_not_kept_waiting(log: ModelLog) -> None:
+def test_someone_who_waits_for_the_answer_is_not_kept_waiting(log: ModelLog) -> None:
     door = Door(log, ModelBusy("overloaded", cost=0))
     with pytest.raises(ModelBusy):
         door.ask(patient=False)

@@ -94,7 +94,7 @@ def scene(tmp_path: Path) -> Scene:
     return Scene(tmp_path)
 
 
-def test_events_are_drained_while_nobody_asks_for_anything(scene: Scene) -> None:
+def test_events_are_drained_while_no_one_asks_for_anything(scene: Scene) -> None:
     scene.hook("SessionStart", "s1", source="startup")
     with scene.serve() as wire:
         wire.initialize()
@@ -164,7 +164,7 @@ def test_after_clear_a_memory_belongs_to_the_new_session(scene: Scene) -> None:
     assert memory.difficulty == pytest.approx(policy.difficulty(0, 1, False))
 
 
-def test_a_session_nobody_logged_still_stores_and_is_named(scene: Scene) -> None:
+def test_a_session_no_one_logged_still_stores_and_is_named(scene: Scene) -> None:
     with scene.serve("unheard-of") as wire:
         wire.initialize()
         wire.call("store_memory", content="No hook was here.")

@@ -147,7 +147,7 @@ def test_it_ends_at_a_signal_while_a_model_thinks(wire: Wire, model: Thinking) -
     assert "Traceback" not in wire.errors()
 
 
-def test_somebody_is_at_work_until_the_last_call_is_done() -> None:
+def test_someone_is_at_work_until_the_last_call_is_done() -> None:
     lifetime = Lifetime()
     assert lifetime.is_idle
     with lifetime.at_work():

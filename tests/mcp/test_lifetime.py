@@ -36,7 +36,7 @@ def test_it_ends_when_there_never_was_a_client(tmp_path: Path) -> None:
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
 
 
-def test_it_ends_when_nobody_reads_its_answers(tmp_path: Path) -> None:
+def test_it_ends_when_no_one_reads_its_answers(tmp_path: Path) -> None:
     server = subprocess.Popen(
         [sys.executable, "-m", "ltm", "mcp"],
         cwd=tmp_path,
@@ -100,7 +100,7 @@ server.wait()
 """
 
 
-def test_it_ends_when_its_client_is_killed_even_if_somebody_holds_the_pipe(tmp_path: Path) -> None:
+def test_it_ends_when_its_client_is_killed_even_if_someone_holds_the_pipe(tmp_path: Path) -> None:
     alive, told = os.pipe()
     client = subprocess.Popen(
         [sys.executable, "-c", CLIENT, str(told)],

@@ -100,7 +100,9 @@ class TestSeeingAgain:
         assert changes(OLD, after) == wanted
 
     @pytest.mark.parametrize("trust", list(Trust))
-    def test_a_source_that_is_no_tool_ends_quarantine_and_nothing_else(self, trust: Trust) -> None:
+    def test_a_source_that_is_not_a_tool_ends_quarantine_and_nothing_else(
+        self, trust: Trust
+    ) -> None:
         waiting = OLD._replace(status=Status.QUARANTINED)
         left = reinforced(waiting, Source(trust), NOW).status
         assert left is (Status.QUARANTINED if trust is Trust.TOOL else Status.ACTIVE)
@@ -202,7 +204,7 @@ class TestReducing:
 class TestRestoring:
     TOMBSTONE = OLD._replace(status=Status.FORGOTTEN, summary="", content="")
 
-    def test_a_tombstone_has_its_text_again_and_that_is_no_new_version(self) -> None:
+    def test_a_tombstone_has_its_text_again_and_that_is_not_a_new_version(self) -> None:
         after = restored(self.TOMBSTONE, OLD, NOW)
         assert changes(self.TOMBSTONE, after) == {
             **{"status": Status.ACTIVE, "summary": OLD.summary, "content": OLD.content},

@@ -73,7 +73,7 @@ def test_an_id_has_its_form_and_a_fixed_length(moment: datetime) -> None:
         "mem_é12",
     ],
 )
-def test_what_would_be_unsafe_in_a_file_name_is_no_id(text: str) -> None:
+def test_what_would_be_unsafe_in_a_file_name_is_not_an_id(text: str) -> None:
     assert not is_id(text)
 
 
@@ -183,7 +183,7 @@ def test_what_a_record_leaves_out_is_as_usual() -> None:
         {"status": "unheard of"},
     ],
 )
-def test_what_is_no_memory_is_told_in_one_way(change: dict[str, Any]) -> None:
+def test_what_is_not_a_memory_is_told_in_one_way(change: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"."):
         from_record(as_record(make()) | change)
 

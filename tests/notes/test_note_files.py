@@ -26,7 +26,7 @@ def test_nothing_is_taken_back_where_nothing_was_cleared(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_was_cleared_comes_back_beside_what_was_written_since(tmp_path: Path) -> None:
+def test_what_was_cleared_comes_back_next_to_what_was_written_since(tmp_path: Path) -> None:
     notes = SessionNotes(str(tmp_path))
     write(notes, "one")
     write(notes, "two")
@@ -190,7 +190,7 @@ def test_lines_that_must_go_are_dropped_everywhere_and_nothing_else(tmp_path: Pa
     assert texts == ["", "# one\nkept", "# three"]
 
 
-def test_what_is_cleared_a_second_time_is_gone_for_good_and_nothing_is_no_reason(
+def test_what_is_cleared_a_second_time_is_gone_for_good(
     tmp_path: Path,
 ) -> None:
     notes = SessionNotes(str(tmp_path))

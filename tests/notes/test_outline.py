@@ -143,7 +143,7 @@ def test_words_the_agent_only_repeats_from_a_page_are_not_put_aside(tmp_path: Pa
     assert "evil" not in text
 
 
-def test_a_list_nobody_ticked_off_is_no_next_step_when_all_is_said_to_be_done(
+def test_a_list_no_one_ticked_off_is_not_a_next_step_when_all_is_said_to_be_done(
     tmp_path: Path,
 ) -> None:
     transcript = Transcript(tmp_path / "t.jsonl", "one")

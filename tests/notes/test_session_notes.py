@@ -106,7 +106,7 @@ def test_two_sessions_of_one_minute_have_two_notes(desk: Desk) -> None:
     ]
 
 
-def test_a_note_somebody_edited_is_theirs(desk: Desk) -> None:
+def test_a_note_someone_edited_is_theirs(desk: Desk) -> None:
     transcript = desk.session("one", CHOICE)
     (path,) = desk.notes()
     path.write_text(path.read_text().replace("Fix the login", "Repaired the login"))
@@ -143,7 +143,7 @@ def test_facts_of_a_persons_note_become_memories_once(desk: Desk) -> None:
     assert {each["observations"] for each in desk.memories()} == {1}
 
 
-def test_what_ltm_wrote_itself_is_no_second_evidence(desk: Desk) -> None:
+def test_what_ltm_wrote_itself_is_not_evidence_again(desk: Desk) -> None:
     desk.session("one", CHOICE)
     before = desk.memories()
     assert desk.ltm.json("sessions", "facts")["added"] == []
@@ -345,7 +345,7 @@ def test_two_processes_note_sessions_of_one_minute_side_by_side(tmp_path: Path) 
     assert names == {f"{who}{n}" for who in "ab" for n in range(10)}
 
 
-def test_strange_files_in_the_folder_hurt_nobody(tmp_path: Path) -> None:
+def test_strange_files_in_the_folder_hurt_no_one(tmp_path: Path) -> None:
     folder = tmp_path / "sessions"
     folder.mkdir()
     os.mkfifo(folder / "2026-01-01_0000.md")

@@ -89,14 +89,14 @@ def test_without_a_session_the_error_says_what_to_type(ltm: Ltm) -> None:
     assert not (ltm.project / ".claude").exists()
 
 
-def test_a_transcript_nobody_told_us_of_can_be_named(ltm: Ltm) -> None:
+def test_a_transcript_no_one_told_us_of_can_be_named(ltm: Ltm) -> None:
     path = session(ltm, "strange", "Fix the login test today.", known=False)
     assert ltm.json("stash", "x", "--transcript", str(path))["session"] == "strange"
     gone = ltm.run("stash", "x", "--transcript", str(path) + ".gone")
     assert gone.returncode == 1
 
 
-def test_an_empty_transcript_is_no_session(ltm: Ltm) -> None:
+def test_an_empty_transcript_is_not_a_session(ltm: Ltm) -> None:
     path = ltm.home / "empty.jsonl"
     path.write_text("not json\n")
     done = ltm.run("stash", "x", "--transcript", str(path))
@@ -285,7 +285,7 @@ def test_a_manifest_that_is_nonsense_loses_no_stash(stashes: Stashes) -> None:
     assert [each.ours for each in stashes.every()] == ["", "written"]
 
 
-def test_pipes_and_huge_files_in_the_folder_hurt_nobody(stashes: Stashes) -> None:
+def test_pipes_and_huge_files_in_the_folder_hurt_no_one(stashes: Stashes) -> None:
     stashes.put("one", "text")
     os.mkfifo(os.path.join(stashes.folder, "pipe.md"))
     with open(os.path.join(stashes.folder, "huge.md"), "wb") as file:

@@ -193,7 +193,7 @@ def test_shellcheck_finds_nothing() -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_a_noted_python_that_is_gone_is_no_choice(machine: Machine) -> None:
+def test_a_noted_python_that_is_gone_is_not_a_choice(machine: Machine) -> None:
     machine.note(str(machine.home / "gone"))
     python = machine.python("bin", "python3")
 

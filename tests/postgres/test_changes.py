@@ -93,7 +93,7 @@ def test_what_two_people_changed_at_once_is_all_there(team: Team) -> None:
     assert lines > {"Changed first line.", "Changed third line.", "Fourth line."}
 
 
-def test_a_state_nobody_knows_any_more_is_no_reason_to_lose_a_decision(team: Team) -> None:
+def test_a_state_no_one_knows_any_more_is_not_a_reason_to_lose_a_decision(team: Team) -> None:
     store = team.store()
     base = store.create(TEXT)
     store.update(TEXT.id, {"content": "Others said this."})

@@ -41,7 +41,7 @@ def test_commands_work_on_a_project_of_a_team(team: Team, at_home: Ltm) -> None:
     assert store.counts() == [("decision", "project", "active", 0, 1)]
 
 
-def test_a_token_of_nobody_is_refused_with_what_to_do(at_home: Ltm) -> None:
+def test_an_unknown_token_is_refused_with_what_to_do(at_home: Ltm) -> None:
     at_home.env["LTM_TEAM_TOKEN"] = "ltm_wrong"
     refused = at_home.run("recall", "retries")
     assert refused.returncode == 1

@@ -57,7 +57,7 @@ def test_plain_front_matter_is_read(text: str, expected: dict[str, str]) -> None
     "text",
     ["", "name: anima", "# Title\n---\nname: anima\n---\n", "---\nname: anima\n", "---", "\0"],
 )
-def test_what_is_no_front_matter_says_nothing(text: str) -> None:
+def test_what_is_not_front_matter_says_nothing(text: str) -> None:
     assert front_matter(text) == {}
 
 
@@ -72,7 +72,7 @@ def test_agent_md_names_the_agent(repo: Path, environ: dict[str, str]) -> None:
     assert places(str(repo), environ=environ).agent == "prime"
 
 
-def test_the_first_of_the_agents_files_that_is_no_sub_agent_names_it(
+def test_the_first_of_the_agents_files_that_is_not_a_sub_agent_names_it(
     repo: Path, environ: dict[str, str]
 ) -> None:
     """A client's own sub-agents have a name and a description, and never become the agent."""

@@ -453,7 +453,7 @@ class TestStrangeFolders:
         found = identify(str(code / "feature"), ltm_home)
         assert (found.common_dir, found.root) == ("", str(code / "feature"))
 
-    def test_an_empty_git_folder_is_no_repository(self, code: Path, ltm_home: str) -> None:
+    def test_an_empty_git_folder_is_not_a_repository(self, code: Path, ltm_home: str) -> None:
         outer = make_repo(code / "outer")
         (outer / "inner" / ".git").mkdir(parents=True)
         assert identify(str(outer / "inner"), ltm_home).root == str(outer)

@@ -189,7 +189,7 @@ class TestSharedVaultsThatLeadAway:
         found = places(str(repo), environ=environ)
         assert (found.shared_exists, found.problems) == (True, ())
 
-    def test_a_link_in_a_circle_is_no_vault(self, repo: Path, environ: dict[str, str]) -> None:
+    def test_a_link_in_a_circle_is_not_a_vault(self, repo: Path, environ: dict[str, str]) -> None:
         (repo / ".claude").mkdir()
         (repo / ".claude" / "ltm").symlink_to("ltm")
         assert places(str(repo), environ=environ).shared_exists is False

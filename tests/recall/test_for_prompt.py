@@ -69,7 +69,7 @@ def test_what_was_told_is_not_told_again(store: FileStore) -> None:
     assert fitting(store, prompt, DAY, {first.memory.id}) == []
 
 
-def test_a_memory_nobody_vouches_for_is_not_told(tmp_path: Path) -> None:
+def test_a_memory_no_one_vouches_for_is_not_told(tmp_path: Path) -> None:
     opened = file_store(tmp_path)
     try:
         opened.create(make("Billing listens on port 8082", status=Status.QUARANTINED))
@@ -79,7 +79,7 @@ def test_a_memory_nobody_vouches_for_is_not_told(tmp_path: Path) -> None:
         opened.close()
 
 
-def test_a_word_that_many_memories_have_is_no_reason(tmp_path: Path) -> None:
+def test_a_word_that_many_memories_have_is_not_a_reason(tmp_path: Path) -> None:
     opened = file_store(tmp_path)
     try:
         for n in range(12):

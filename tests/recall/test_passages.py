@@ -268,7 +268,7 @@ def test_a_hit_shows_the_exchange_it_belongs_to_and_each_exchange_once(desk: Des
         (TOOL, "$ make deploy", False),
     ],
 )
-def test_small_talk_is_no_hit(role: str, text: str, small: bool) -> None:
+def test_small_talk_is_not_a_hit(role: str, text: str, small: bool) -> None:
     assert is_small_talk(Passage(1, 0, role, text)) is small
 
 

@@ -65,7 +65,7 @@ def test_an_answer_without_the_words_is_found_by_what_was_said_before_it() -> No
     assert found.words(2) == ([], ["mani", "retri", "upload", "make"])
 
 
-def test_what_stands_beside_it_in_another_session_lends_nothing() -> None:
+def test_what_stands_next_to_it_in_another_session_lends_nothing() -> None:
     found = rank("uploader retries", seen(1, "uploader retries", "one"), seen(2, "five", "two"))
     assert found.words(2) == ([], [])
 
@@ -111,7 +111,7 @@ def test_who_is_named_in_a_question_speaks_first() -> None:
     assert found.signals(1)["speaker"]
 
 
-def test_a_word_that_hardly_anything_opens_with_is_no_speaker() -> None:
+def test_a_word_that_hardly_anything_opens_with_is_not_a_speaker() -> None:
     others = [seen(10 * n, f"we paint, number {n}") for n in range(2, 14)]
     found = rank("paint the lake", seen(1, "paint"), *others)
     assert not found.signals(1)["speaker"]
@@ -185,7 +185,7 @@ def test_what_speaks_against_a_passage_takes_nothing_from_it() -> None:
     assert rank("unheard of", seen(1, "quiet"), likeness={1: -0.5}).scores == {1: 0.0}
 
 
-def test_half_of_what_is_new_is_left_after_thirty_days_and_tomorrow_is_no_newer() -> None:
+def test_half_of_what_is_new_is_left_after_thirty_days_and_tomorrow_is_not_newer() -> None:
     days = ("2026-11-15", "2026-10-16", "2026-09-16", "2026-12-24", "")
     passages = [seen(10 * n, "quiet", day=day) for n, day in enumerate(days, 1)]
     found = rank("unheard of", *passages)
@@ -194,7 +194,7 @@ def test_half_of_what_is_new_is_left_after_thirty_days_and_tomorrow_is_no_newer(
     assert found.scores[10] == pytest.approx(0.1)
 
 
-def test_a_word_beside_a_passage_counts_half_and_two_away_a_quarter() -> None:
+def test_a_word_next_to_a_passage_counts_half_and_two_away_a_quarter() -> None:
     """Worked out by hand for passages of one term: the length grows as the words do."""
     found = rank(
         "cache",

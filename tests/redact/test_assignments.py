@@ -120,7 +120,7 @@ def test_a_bare_pass_says_little_unless_a_text_is_given_to_it() -> None:
     check("pass = '{}'", ["hunter2", "hunter", "nimble-fox"], ["true", "fail", "abc"])
 
 
-def test_a_password_of_several_words_is_no_sentence_and_no_label() -> None:
+def test_a_password_of_several_words_is_neither_sentence_nor_label() -> None:
     taken = ["p4ss w0rd", "two words", "correct pony stapler lamp", "keyboard cat in the rain"]
     labels = ["Enter your password", "must be long", "Reset link", "is too short", "see the vault"]
     check('password = "{}"', taken, [*labels, "w" * 60 + " " + "w" * 60])
@@ -144,6 +144,6 @@ def test_several_on_one_line_are_all_found_and_none_twice() -> None:
     assert [text[start:end] for start, end, _ in secrets(text)] == [RANDOM, "hunter2"]
 
 
-def test_a_closing_mark_is_no_part_of_a_value() -> None:
+def test_a_closing_mark_is_not_part_of_a_value() -> None:
     for end in (".", ",", ";", ")", "]", "}", "**", "),", ").", ") or so"):
         assert redacted(f"(password: hunter2{end}") == f"(password: [redacted:password]{end}"

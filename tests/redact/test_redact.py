@@ -178,7 +178,7 @@ def test_a_private_key_that_is_cut_off_goes_to_its_last_line() -> None:
     assert redact(f"a {text}").text == "a [redacted:private-key]"
 
 
-def test_the_header_of_a_key_alone_is_no_key() -> None:
+def test_the_header_of_a_key_alone_is_not_a_key() -> None:
     text = 'if line.startswith("-----BEGIN RSA PRIVATE KEY-----"): parse(line)'
     assert redacted(text) == text
 

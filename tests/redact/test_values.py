@@ -37,7 +37,7 @@ def test_what_stands_where_a_secret_would_is_none(value: str) -> None:
         *("myexample", "qyour1", "insertion", "replacement", "todos"),
     ],
 )
-def test_a_value_is_no_placeholder_for_a_word_inside_of_others(value: str) -> None:
+def test_a_word_inside_of_others_makes_no_placeholder(value: str) -> None:
     assert not is_placeholder(value)
 
 
@@ -49,7 +49,7 @@ def test_a_value_is_no_placeholder_for_a_word_inside_of_others(value: str) -> No
         *("secrets.yml", "a/b/c.py"),
     ],
 )
-def test_an_address_a_version_a_pattern_or_a_path_is_no_secret_even_in_quotes(value: str) -> None:
+def test_an_address_a_version_a_pattern_or_a_path_is_not_secret_even_in_quotes(value: str) -> None:
     assert is_reference(value, quoted=True)
     assert is_reference(value, quoted=False)
 
@@ -61,7 +61,7 @@ def test_an_address_a_version_a_pattern_or_a_path_is_no_secret_even_in_quotes(va
         *("foo.bar", "call(x)", "a.b()", "items[0", "a?b", "a)b", "x]y"),
     ],
 )
-def test_code_is_no_secret_unless_it_is_quoted(value: str) -> None:
+def test_code_is_not_secret_unless_it_is_quoted(value: str) -> None:
     assert is_reference(value, quoted=False)
     assert not is_reference(value, quoted=True)
 
@@ -123,7 +123,7 @@ def test_a_hash_is_hex_or_a_uuid_and_nothing_more() -> None:
     assert not any(map(is_hash, ("xyz", "ab12-", uuid[:-1], f"{uuid}0", "")))
 
 
-def test_a_digit_is_one_of_ours() -> None:
+def test_a_digit_is_one_of_0_to_9() -> None:
     assert has_digit("a1")
     assert not has_digit("a")
     assert not has_digit("a٣")

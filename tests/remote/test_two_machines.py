@@ -249,7 +249,7 @@ def test_a_remote_that_was_lost_is_filled_again(tmp_path: Path) -> None:
     assert len(one.texts()) == 2
 
 
-def test_a_damaged_repository_beside_the_vaults_is_made_again(tmp_path: Path) -> None:
+def test_a_damaged_repository_next_to_the_vaults_is_made_again(tmp_path: Path) -> None:
     one, two = pair(tmp_path)
     one.remember(WAL)
     two.remember(PORT)

@@ -51,7 +51,7 @@ def test_the_project_beats_the_agent_where_they_disagree(ltm: Ltm) -> None:
     assert ltm.json("recall", "indent python")["total"] == 2, "it is hidden, not lost"
 
 
-def test_nobody_ever_edits_the_files_that_name_agents(ltm: Ltm) -> None:
+def test_no_one_ever_edits_the_files_that_name_agents(ltm: Ltm) -> None:
     """Traps 2.3 #9: a hook rewrote `.claude/agents/*.md` and renamed those it did not like."""
     write(ltm.project / "AGENT.md", "no front matter\n")
     write(ltm.project / ".claude" / "agents" / "a.md", "none here either")
@@ -67,7 +67,7 @@ def test_nobody_ever_edits_the_files_that_name_agents(ltm: Ltm) -> None:
     assert tree(ltm.project) == before
 
 
-def test_a_text_kept_ready_is_made_anew_when_another_agent_is_named(ltm: Ltm) -> None:
+def test_a_text_kept_ready_is_made_again_when_another_agent_is_named(ltm: Ltm) -> None:
     ltm.ok("remember", "I like short answers", "--scope", "agent", LTM_AGENT="anima")
     ltm.ok("remember", "I like long answers", "--scope", "agent")
     assert "long answers" in session_start(ltm, ltm.project)

@@ -64,7 +64,7 @@ class Watched:
         return self.run(words[0], "-m", "ltm", *words, said=said)
 
 
-def test_nothing_of_ours_opens_a_connection(ltm: Ltm, tmp_path: Path) -> None:
+def test_nothing_of_ltm_opens_a_connection(ltm: Ltm, tmp_path: Path) -> None:
     strace_or_outcome()
     git(ltm.project, "init", "-q")
     git(ltm.project, "commit", "-qm", "Release 1.0", "--allow-empty")

@@ -339,7 +339,7 @@ def as_memory(payload: Payload) -> object:
     return make(line[:120], payload.text, kind="preference", impact=Impact.CRITICAL, pinned=True)
 
 
-def test_what_a_clone_brought_along_is_told_to_nobody(ltm: Ltm, tmp_path: Path) -> None:
+def test_what_a_clone_brought_along_is_told_to_no_one(ltm: Ltm, tmp_path: Path) -> None:
     given = memories_of(of(FILED[0]))
     memories = [as_memory(each) for each in given]
     origin = publish(tmp_path / "origin", *memories)  # type: ignore[arg-type]

@@ -49,7 +49,7 @@ def test_the_whole_way_of_a_key(ltm: Ltm, memory: dict[str, str]) -> None:
     assert ltm.json("status")["signing"] == made["key"]
 
 
-def test_an_edit_by_hand_is_visible_until_somebody_looked(ltm: Ltm, memory: dict[str, str]) -> None:
+def test_an_edit_by_hand_is_visible_until_someone_looked(ltm: Ltm, memory: dict[str, str]) -> None:
     ltm.ok("keygen")
     ltm.ok("sign")
     tamper(memory["path"])
@@ -87,7 +87,7 @@ def test_unsigned_memories_carry_the_warning_too(ltm: Ltm, memory: dict[str, str
     assert "⚠~FACT:MED| Ports begin at 8000" in ltm.ok("inject")
 
 
-def test_a_text_kept_ready_is_made_anew_when_the_key_changes(
+def test_a_text_kept_ready_is_made_again_when_the_key_changes(
     ltm: Ltm, memory: dict[str, str]
 ) -> None:
     assert "⚠~" not in session_start(ltm, ltm.project)

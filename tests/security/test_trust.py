@@ -47,7 +47,7 @@ def told(ltm: Ltm) -> str:
 # -- before anybody said so --------------------------------------------------------------------
 
 
-def test_what_came_with_a_clone_is_told_to_nobody(ltm: Ltm, strange: Path) -> None:
+def test_what_came_with_a_clone_is_told_to_no_one(ltm: Ltm, strange: Path) -> None:
     line = "Not told until the user decides: 1 memory that came with this repository (ltm trust)."
     for text in (told(ltm), session_start(ltm, strange), session_start(ltm, strange)):
         assert "make ship" not in text
@@ -83,7 +83,7 @@ def test_it_cannot_be_approved_one_by_one(ltm: Ltm, strange: Path) -> None:
     assert ltm.json("approve")["untrusted"] == 1
 
 
-def test_nothing_is_written_into_a_repository_nobody_trusts(ltm: Ltm, strange: Path) -> None:
+def test_nothing_is_written_into_a_repository_no_one_trusts(ltm: Ltm, strange: Path) -> None:
     claude = strange / "CLAUDE.md"
     claude.write_text(f"# Rules\n{START}\n- theirs\n{END}\n")
     before = tree(strange)
@@ -152,7 +152,7 @@ def test_an_index_that_came_along_is_not_believed(ltm: Ltm, origin: Path, tmp_pa
     assert "make ship" in told(ltm)
 
 
-def test_options_of_a_repository_nobody_trusts_do_not_hold(ltm: Ltm, strange: Path) -> None:
+def test_options_of_a_repository_no_one_trusts_do_not_hold(ltm: Ltm, strange: Path) -> None:
     (strange / ".claude" / "ltm" / "config.toml").write_text("max_memories = 1\n")
     assert ltm.json("config", "max_memories")["value"] == 100
     ltm.ok("trust")
@@ -184,12 +184,12 @@ def test_one_word_is_enough_for_what_is_there_and_what_is_pulled_later(
     }
 
 
-def test_whoever_shares_memories_from_here_trusts_them(ltm: Ltm, strange: Path) -> None:
+def test_who_shares_memories_from_here_trusts_them(ltm: Ltm, strange: Path) -> None:
     ltm.ok("init")
     assert "make ship" in told(ltm)
 
 
-def test_work_trees_share_the_answer_and_another_copy_is_asked_about_anew(
+def test_work_trees_share_the_answer_and_another_copy_is_asked_about_again(
     ltm: Ltm, strange: Path, origin: Path, tmp_path: Path
 ) -> None:
     ltm.ok("trust")
@@ -327,7 +327,7 @@ def test_what_one_made_or_trusts_is_told_when_it_is_imported(
     assert "Ship it raw" in ltm.json("inject")["text"]
 
 
-def test_a_tracked_archive_of_somebody_else_waits_too(ltm: Ltm, tmp_path: Path) -> None:
+def test_a_tracked_archive_of_someone_else_waits_too(ltm: Ltm, tmp_path: Path) -> None:
     origin = make_repo(tmp_path / "origin")
     folder = tmp_path / "packed"
     folder.mkdir()

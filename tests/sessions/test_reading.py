@@ -76,7 +76,7 @@ def test_a_last_line_without_an_end_is_read_once(transcript: Transcript) -> None
     assert reader.cursor.line == 2
 
 
-def test_a_file_that_was_truncated_and_written_anew_is_read_from_its_start(
+def test_a_file_that_was_truncated_and_written_again_is_read_from_its_start(
     transcript: Transcript,
 ) -> None:
     reader = Reader(transcript.path)
@@ -201,7 +201,7 @@ def test_a_line_too_long_to_be_true_is_passed_over(
 
 
 @pytest.mark.parametrize("place", ["missing", "folder", "pipe", "null"])
-def test_what_is_no_plain_file_has_no_turns_and_keeps_the_cursor(
+def test_what_is_not_a_plain_file_has_no_turns_and_keeps_the_cursor(
     tmp_path: Path, place: str
 ) -> None:
     path = tmp_path / place

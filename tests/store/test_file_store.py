@@ -70,7 +70,7 @@ def three(tmp_path: Path, reopen: Open) -> None:
 
 
 @pytest.mark.usefixtures("three")
-def test_without_a_key_theirs_are_there_for_who_asks_and_nobody_else(reopen: Open) -> None:
+def test_without_a_key_theirs_are_there_for_who_asks_and_no_one_else(reopen: Open) -> None:
     assert titles(reopen(None), Filter()) == ["Ours"]
     assert titles(reopen(None), ASKED) == ["Ours", "Signed", "Theirs"]
 
@@ -95,7 +95,7 @@ def test_who_has_an_id_may_read_it_and_is_told(reopen: Open) -> None:
     assert told == {"Ours": True, "Signed": True, "Theirs": False}
 
 
-def test_no_id_of_theirs_gets_in_the_way_of_ours(tmp_path: Path, reopen: Open) -> None:
+def test_no_id_of_theirs_gets_in_the_way_of_those_here(tmp_path: Path, reopen: Open) -> None:
     ours = reopen(None).create(make("Ours")).memory
     bring(tmp_path, make("Forged", id=ours.id))
     assert reopen(None).read(ours.id).memory.title == "Ours"
@@ -114,7 +114,7 @@ def test_pages_of_theirs_are_cut_like_any(reopen: Open) -> None:
 
 
 @pytest.mark.usefixtures("three")
-def test_nothing_of_ours_is_kept_among_their_files(tmp_path: Path, reopen: Open) -> None:
+def test_nothing_made_here_is_kept_among_their_files(tmp_path: Path, reopen: Open) -> None:
     titles(reopen(KEY), ASKED)
     assert [each.name for each in (tmp_path / "theirs").iterdir()] == ["memories"]
     assert (tmp_path / "aside" / "index.db").exists()

@@ -45,7 +45,7 @@ def failing(path: Path, question: str) -> sqlite3.Error:
         return caught.value
 
 
-def test_a_database_that_somebody_holds_is_told_as_busy(tmp_path: Path) -> None:
+def test_a_database_that_someone_holds_is_told_as_busy(tmp_path: Path) -> None:
     path = tmp_path / "x.db"
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("CREATE TABLE t(x)")
@@ -65,7 +65,7 @@ def test_a_database_that_cannot_be_opened_is_told(tmp_path: Path) -> None:
     assert told.hint == "check the disk and the room on it, then run the same command again"
 
 
-def test_a_mistake_of_ours_stays_one(tmp_path: Path) -> None:
+def test_a_mistake_in_the_code_stays_one(tmp_path: Path) -> None:
     assert as_refusal(KeyError("x")) is None
     assert as_refusal(FileNotFoundError(errno.ENOENT, "x", "y")) is None
     assert as_refusal(failing(tmp_path / "x.db", "SELECT nonsense")) is None

@@ -48,7 +48,7 @@ def test_what_was_cloned_came_along_and_what_was_committed_here_did_not(ours: Pa
     assert not CameAlong().has(str(ours / "mine"))
 
 
-def test_what_is_pulled_came_along_and_what_they_changed_of_ours_too(
+def test_what_is_pulled_came_along_and_so_did_changes_of_what_was_here(
     theirs: Path, ours: Path
 ) -> None:
     git(theirs, "pull", "-q", "--no-rebase", str(ours), "main")
@@ -60,7 +60,7 @@ def test_what_is_pulled_came_along_and_what_they_changed_of_ours_too(
         assert along.has(str(ours / "notes" / name)), name
 
 
-def test_what_nobody_committed_did_not_come_along(ours: Path, tmp_path: Path) -> None:
+def test_what_no_one_committed_did_not_come_along(ours: Path, tmp_path: Path) -> None:
     (ours / "notes" / "new.md").write_text("words\n")
     along = CameAlong()
     assert not along.has(str(ours / "notes" / "new.md"))

@@ -143,7 +143,7 @@ def test_a_spend_that_cannot_be_read_is_shown_as_none(tmp_path: Path) -> None:
     assert spent_and_waiting(path, NOON) == (Spent(), [])
 
 
-def test_a_note_that_cannot_be_written_stops_nobody(tmp_path: Path) -> None:
+def test_a_note_that_cannot_be_written_stops_no_one(tmp_path: Path) -> None:
     os.mkdir(tmp_path / RUNTIME_FILE)
     note_runtime(str(tmp_path), "1.0")
     assert runtime(str(tmp_path)) == {}

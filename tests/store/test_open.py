@@ -149,7 +149,7 @@ def test_a_kept_version_that_is_damaged_is_not_in_the_way_of_the_others(store: F
     assert [each.memory.content for each in store.histories([kept.id])[kept.id]] == ["second"]
 
 
-def test_a_question_while_somebody_holds_the_index_is_not_taken_for_damage(
+def test_a_question_while_someone_holds_the_index_is_not_taken_for_damage(
     store: FileStore, where: Places
 ) -> None:
     kept = store.create(make("Here"))

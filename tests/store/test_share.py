@@ -502,7 +502,7 @@ class TestLocalSettings:
         assert driver_installed(str(repo / "lib"))
         assert not driver_installed(str(repo))
 
-    def test_a_driver_that_is_no_command_is_not_installed(self, repo: Path) -> None:
+    def test_a_driver_that_is_not_a_command_is_not_installed(self, repo: Path) -> None:
         init_shared(str(repo))
         git(repo, "config", "merge.ltm.driver", "ltm 'merge-driver")
         assert not driver_installed(str(repo))
@@ -533,7 +533,7 @@ class TestLocalSettings:
         assert not driver_installed(str(user_home))
         assert remove_local(str(user_home)) == []
 
-    def test_what_is_no_plain_file_in_gits_folder_is_refused(self, repo: Path) -> None:
+    def test_what_is_not_a_plain_file_in_gits_folder_is_refused(self, repo: Path) -> None:
         path = repo / ".git" / "info" / "attributes"
         path.unlink(missing_ok=True)
         path.mkdir()

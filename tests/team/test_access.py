@@ -197,7 +197,7 @@ def test_clients_of_each_revision_of_the_protocol_are_answered(acme: TeamWorld) 
     assert ask("tools/call", {**call, **meta}, **headers)["resultType"] == "complete"
 
 
-def test_whoever_is_taken_out_is_out_at_once(acme: TeamWorld) -> None:
+def test_a_member_who_is_taken_out_is_out_at_once(acme: TeamWorld) -> None:
     for how in ("none", "disabled"):
         token = acme.invite(f"guest-{how}")
         assert acme.server.ask("GET", HERE, token)[0] == 200

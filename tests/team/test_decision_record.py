@@ -111,6 +111,6 @@ def memory(**fields: Any) -> dict[str, Any]:
     ],
     ids=str,
 )
-def test_what_is_no_sound_decision_is_refused(record: dict[str, Any]) -> None:
+def test_an_unsound_decision_is_refused(record: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"."):
         decision_from(record)

@@ -268,7 +268,7 @@ def test_another_file_is_not_named(text: str) -> None:
     assert not names_file(text, "src/app/db.py")
 
 
-def test_a_word_is_no_file_but_a_capital_name_is() -> None:
+def test_a_word_is_not_a_file_but_a_capital_name_is() -> None:
     assert not names_file("the main reason", "bin/main")
     assert names_file("run bin/main first", "bin/main")
     assert names_file("the Makefile builds it", "Makefile")

@@ -135,7 +135,7 @@ def test_the_most_typical_text_is_one_that_was_said() -> None:
     assert most_typical([]) == ""
 
 
-def test_one_and_many_are_one_matter_and_a_class_is_no_plural() -> None:
+def test_one_and_many_are_one_matter_and_a_class_is_not_a_plural() -> None:
     assert phrases("fix the tests") == phrases("fix the test")
     assert "class" in phrases("rename class Foo")
     assert not alike(phrases("rename class Foo"), phrases("rename clas Foo Bar Baz"))
@@ -224,7 +224,7 @@ def test_the_folders_of_a_path_are_no_part_of_an_error(folders: str) -> None:
         "\x1b[31m",
     ],
 )
-def test_what_changes_is_no_part_of_an_error(changing: str) -> None:
+def test_what_changes_is_not_part_of_an_error(changing: str) -> None:
     assert bare_error(f"worker {changing} vanished") == "worker vanished"
 
 

@@ -83,7 +83,7 @@ def test_an_edited_note_is_taken_with_merge(machine: Machine, tmp_path: Path) ->
     assert machine.take(folder, merge=True).updated == 0, "only its time changed"
 
 
-def test_front_matter_that_is_no_yaml_is_told_and_the_note_still_moves_in(
+def test_front_matter_that_is_not_yaml_is_told_and_the_note_still_moves_in(
     machine: Machine, tmp_path: Path
 ) -> None:
     write(

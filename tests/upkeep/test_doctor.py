@@ -658,7 +658,7 @@ def test_a_memory_with_a_secret_in_it_is_counted(world: World) -> None:
     assert set(audit(world.store, world.now)["secret"]["ids"]) == {exposed.id, named.id}
 
 
-def test_an_audit_is_no_use(world: World) -> None:
+def test_an_audit_is_not_a_use(world: World) -> None:
     memory = world.remember()
     audit(world.store, world.now)
     assert world.store.usage([memory.id]) == {}

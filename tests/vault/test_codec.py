@@ -253,7 +253,7 @@ class TestReadingWhatAPersonTyped:
             "---\nid: mem_abc12345\ntitle: |\n  a\n  b\ncreated: 2026-01-01\n---\n"
         ).title == ("a b ")
 
-    def test_created_is_told_by_an_id_of_ours(self) -> None:
+    def test_an_id_of_ltm_tells_when_it_was_created(self) -> None:
         made = datetime(2026, 5, 6, 7, 8, 9, tzinfo=UTC)
         found = read(f"---\nid: {new_id(made)}\ntitle: x\n---\n")
         assert (found.created, found.updated, found.confirmed) == (made, made, made)

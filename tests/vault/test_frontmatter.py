@@ -127,7 +127,7 @@ def test_a_body_is_added_below_a_front_matter_that_ends_the_file() -> None:
     assert document.with_fields({}, "text\n").to_bytes().endswith(b"\n---\ntext\n")
 
 
-def test_a_setext_heading_is_no_conflict() -> None:
+def test_a_setext_heading_is_not_a_conflict() -> None:
     body = "\nTitle\n=======\n\n> quote\n\n<<<<<<< alone\n\n>>>>>>> nested quote\n"
     assert read(f"---\nid: mem_abc12345\n---\n{body}").body == body
 

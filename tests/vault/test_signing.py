@@ -235,7 +235,7 @@ def test_a_folder_that_is_put_under_git_later_leaves_the_key_out(tmp_path: Path)
 
 
 @pytest.mark.parametrize("content", [b"", b"hello\n", b"00" * 31, b"\xff\xfe", b"00" * 4096])
-def test_what_is_no_key_vouches_for_nothing(tmp_path: Path, content: bytes) -> None:
+def test_what_is_not_a_key_vouches_for_nothing(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "signing.key").write_bytes(content)
     key = key_file.load(str(tmp_path))
     assert key is not None

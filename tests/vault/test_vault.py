@@ -124,7 +124,7 @@ class TestWritingOver:
 
 
 @pytest.mark.parametrize("entry", ["link", "folder", "pipe", "giant"])
-def test_what_is_no_plain_file_of_some_size_is_a_bad_file(vault: Vault, entry: str) -> None:
+def test_what_is_not_a_plain_file_of_some_size_is_a_bad_file(vault: Vault, entry: str) -> None:
     path = vault.path("a.md")
     match entry:
         case "link":
@@ -253,7 +253,7 @@ class TestMoving:
         assert vault.archived_of() == {}
         assert target.read("a.mem_a.md") == b"a"
 
-    def test_what_is_no_memory_stays_where_it_is(self, vault: Vault, target: Vault) -> None:
+    def test_what_is_not_a_memory_stays_where_it_is(self, vault: Vault, target: Vault) -> None:
         os.mkdir(vault.path("folder.mem_f.md"))
         Path(vault.archives, "notes.txt").write_text("mine")
         assert move_all(vault, target) == ([], ["folder.mem_f.md"])

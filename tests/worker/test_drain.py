@@ -176,7 +176,7 @@ def test_a_fork_is_its_own_session_and_counts_only_its_own_part(desk: Desk) -> N
     assert [session.number for session in desk.sessions().values()] == [2, 1]
 
 
-def test_an_end_of_an_unknown_session_is_no_session(desk: Desk) -> None:
+def test_an_end_of_an_unknown_session_is_not_a_session(desk: Desk) -> None:
     """A client fires SessionEnd for its own commands too, such as installing a plugin."""
     desk.tell("SessionEnd", "ghost", reason="other")
     assert desk.drain().events == 1
@@ -627,7 +627,7 @@ def test_what_was_said_and_learned_has_vectors_afterwards(desk: Desk) -> None:
     assert files == {"vectors.db", "sessions-vectors.db"}
 
 
-def test_a_model_that_cannot_be_asked_is_no_error(desk: Desk) -> None:
+def test_a_model_that_cannot_be_asked_is_not_an_error(desk: Desk) -> None:
     Path(desk.home).mkdir(exist_ok=True)
     Path(desk.home, "config.toml").write_text(
         '[embed]\nbackend = "api"\nbase_url = "http://127.0.0.1:9"\nmodel = "m"\n'

@@ -250,7 +250,7 @@ def test_after_a_failure_it_waits_and_is_shown_and_then_done(desk: Desk) -> None
     assert desk.status()["waiting"] == 0
 
 
-def test_what_is_given_up_is_shown_until_somebody_tries_again(desk: Desk) -> None:
+def test_what_is_given_up_is_shown_until_someone_tries_again(desk: Desk) -> None:
     desk.switch_on()
     path = str(desk.transcript().path)
     for probe in ((), (), ("[]",)):
@@ -271,7 +271,7 @@ def test_what_is_given_up_is_shown_until_somebody_tries_again(desk: Desk) -> Non
     assert desk.status()["given_up"] == []
 
 
-def test_while_another_process_asks_the_model_nobody_waits_for_it(desk: Desk) -> None:
+def test_while_another_process_asks_the_model_no_one_waits_for_it(desk: Desk) -> None:
     desk.switch_on()
     path = str(desk.transcript().path)
     lock = Lock(str(desk.home / LOCK))

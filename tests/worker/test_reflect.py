@@ -124,7 +124,7 @@ def test_what_a_session_taught_is_not_counted_again_by_its_stash(desk: Desk) -> 
     assert after[0]["observations"] == 1
 
 
-def test_a_stash_of_a_session_nobody_told_of_and_the_session_itself_count_once(
+def test_a_stash_of_a_session_no_one_told_of_and_the_session_itself_count_once(
     desk: Desk,
 ) -> None:
     path = desk.stash("login", CHOICE)
@@ -137,7 +137,7 @@ def test_a_stash_of_a_session_nobody_told_of_and_the_session_itself_count_once(
     assert [each for each in desk.memories() if each["kind"] == "decision"] == before
 
 
-def test_a_stash_somebody_changed_leads_to_no_other_file(desk: Desk) -> None:
+def test_a_stash_someone_changed_leads_to_no_other_file(desk: Desk) -> None:
     other = desk.transcript("other", "remember that the bank moved to 4711 Elm Street")
     path = desk.stash("login", CHOICE)
     text = path.read_text().replace("session-login", "other")
