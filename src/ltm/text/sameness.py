@@ -9,18 +9,28 @@ here throws a text away; callers keep both whenever the answer is not `SAME`.
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import SequenceMatcher
 from enum import StrEnum
-from functools import lru_cache
 from itertools import pairwise
-from typing import TypeAlias
 
 from ltm.record import NamedTuple
 from ltm.text import statement_words as lists
-from ltm.text.terms import stem, unspaced
+from ltm.text.statement import (
+    BREAKS,
+    CODE,
+    FIGURE,
+    LARGE,
+    MARKS,
+    NO_MATTER,
+    Statement,
+    folded,
+    is_fixed,
+    names_in,
+    statement,
+    stem_of,
+    words_in,
+)
 
 LONGEST = 400
 """Words beyond which two texts are not aligned: they are the same, or merely alike."""
@@ -35,44 +45,9 @@ _ROOT = 6  # letters by which two forms of a word are known as one
 _FIT = 0.5
 _COVERED = 0.6  # share of the older statement from which a mere "now" speaks of it
 
-_LARGE = 20_000  # characters of a text that is not kept in memory once it is compared
-_WORD = 40  # letters of a word that may have an ending
 _SWAPPED = 40  # words that may stand around and between what changed places
 
-_ELISION = re.compile(r"((?:qu|[ldnjcsmt])')(\w.*)\Z", re.IGNORECASE)
-_WIDE_MARK = re.compile("[：，。、；！？]")
-_PIECE = re.compile(r"`+([^`\n]+)`+|([^\s`]+)")
-_QUOTE_MARKS = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"'})
-_LINE_MARK = re.compile(r"^\s*(?:>+|#{1,6}|[-*+•])\s+", re.MULTILINE)
-_NUMBERED = re.compile(r"^\s*\d{1,2}[.)]\s+", re.MULTILINE)
-# A mark that is never closed must not make a long line be read over and over.
-_STRONG_MARK = re.compile(
-    r"(\*\*|~~)(?=\S)(.{1,300}?)(?<=\S)\1|__(?=\S)([^_]{0,200} [^_]{0,200})(?<=\S)__"
-)
-# It begins with the mark and not with what must not be before that, which is found far quicker.
-_EMPHASIS = re.compile(r"([*_])(?<![\w*][*_])(?=[^\s*_.])(.{1,300}?)(?<=[^\s*_])\1(?![\w*])")
-_LEFT, _RIGHT = "\"'([{|", "\"')]}|.,;:!?…。，、；：！？」』）"
-_PAUSES, _PAUSE = (":", ";", ",", "，", "、"), "\0"
-_STOPS, _STOP = (".", "!", "?", "…", "。"), "\1"
-_BREAKS = frozenset({_PAUSE, _STOP})
-_UNSAID = lists.FILLERS | _BREAKS
-_MAYBE_EMPTY = lists.FILLERS | lists.ARTICLES
-_NO_MATTER = (lists.FUNCTION | lists.NEGATIONS | {"?"}) - lists.SCOPES
 _NOT_POSITIVE = lists.NEGATIONS | lists.QUANTIFIERS | lists.HELPERS
-_OPERATORS = frozenset({">", "<", ">=", "<=", "==", "!=", "≥", "≤", "->", "=>", "→"})
-_ASSIGNED = re.compile(r"(?<![=!<>:])=(?![=>])")
-_MEASURE = re.compile(r"([<>~≈]?[-+]?\d+(?:[.,]\d+)?)([a-z%]+)\Z")
-_GROUPED = re.compile(r"\d{1,3}(?:,\d{3})+\Z")
-_FLAG = re.compile(r"-[A-Za-z]\w*\Z")
-_FIGURE = re.compile(r"\d")
-_RUSSIAN = re.compile(
-    "([а-яё]{3,}?)(?:ами|ями|ого|его|ому|ему|ыми|ими|ых|их|ов|ев|ам|ям|ах|ях|ом|ем|ой|ей|ую|юю|ию|ия|ии"
-    "|ие|ый|ий|ая|яя|ое|ее|ы|и|а|я|у|ю|е|о|ь)\\Z"
-)
-_CODE = re.compile(r"[\w)]*[_/\\.:@#$=<>][\w(]|\A[-$@#~/.]")
-
-_Phrases: TypeAlias = dict[str, list[tuple[str, ...]]]
-"""Phrases by their first word, the longest first."""
 
 
 class Sameness(StrEnum):
@@ -96,29 +71,6 @@ class Verdict(NamedTuple):
 
     relation: Sameness
     fit: float = 0.0
-
-
-class Statement(NamedTuple):
-    """A text taken apart for comparison."""
-
-    key: tuple[str, ...]
-    """Its words as they are compared: equal keys say the same."""
-    stems: tuple[str, ...]
-    """The same words without English endings."""
-    matter: frozenset[str]
-    """The stems that carry matter."""
-    changes: frozenset[tuple[str, ...]]
-    """The phrases in it that announce a change."""
-    hints: frozenset[tuple[str, ...]]
-    """The words in it that may announce one."""
-    pauses: frozenset[int]
-    """The places before which it pauses."""
-    stops: frozenset[int]
-    """The places before which a sentence or a line ends."""
-    denials: int
-    """How often it denies."""
-    tokens: tuple[str, ...]
-    """The stems that carry matter, in order and with repetitions."""
 
 
 def same(one: str, other: str) -> bool:
@@ -180,16 +132,16 @@ def missing(source: str, text: str) -> frozenset[str]:
         frozenset(
             word
             for word, base in zip(key(source), statement(source).stems, strict=True)
-            if _is_fixed(word) and word not in there and base not in there
+            if is_fixed(word) and word not in there and base not in there
         )
-        | _names(source) - {each.casefold() for each in _words_in(text) if each not in _BREAKS}
+        | names_in(source) - {each.casefold() for each in words_in(text) if each not in BREAKS}
         | ({"not"} if statement(source).denials > statement(text).denials else set())
     )
 
 
 def judge(newer: str, older: str, *, changed: bool = False) -> Verdict:
     """How a newer statement relates to an older one; `changed` if what came before it said so."""
-    if max(len(newer), len(older)) > _LARGE:  # a document: the same, or another one
+    if max(len(newer), len(older)) > LARGE:  # a document: the same, or another one
         same_words = newer.casefold().split() == older.casefold().split()
         return Verdict(Sameness.SAME, 1.0) if same_words else Verdict(Sameness.OTHER)
     new, old = statement(newer), statement(older)
@@ -213,7 +165,7 @@ def judge(newer: str, older: str, *, changed: bool = False) -> Verdict:
 def outdoes(newer: str, older: str) -> bool:
     """Whether a newer statement changes what an older one says, or says it otherwise: what `judge`
     says too, in half the time where it says neither."""
-    if max(len(newer), len(older)) > _LARGE:
+    if max(len(newer), len(older)) > LARGE:
         return False
     new, old = statement(newer), statement(older)
     shared = _shared(new, old) if new.key != old.key else 0.0
@@ -239,272 +191,6 @@ def _told_apart(
     return (Verdict(plain, shared) if plain is not None else None), common
 
 
-def statement(text: str) -> Statement:
-    """A text taken apart; kept for a while, because one is compared with many."""
-    return _taken_apart(text) if len(text) > _LARGE else _kept_apart(text)
-
-
-def _taken_apart(text: str) -> Statement:
-    bare = _without(_words_in(text), _LEADS, at_end=False)
-    bare = _without(bare, _CLOSINGS, at_end=True)
-    words: list[_Word] = []
-    pauses: set[int] = set()
-    stops: set[int] = set()
-    last = _last_word(bare)
-    for place, word in enumerate(bare):
-        if word in _BREAKS:
-            pauses.add(len(words))
-            stops.update([len(words)] if word == _STOP else ())
-            continue
-        known = _word(word)
-        if known[2] not in _MAYBE_EMPTY or not _is_empty(bare, place, last):
-            words.append(known)
-    if not words:  # of nothing but marks, the marks
-        words = [_known_as(each) for each in text.split()]
-    if text.rstrip().endswith(("?", "？")):
-        words.append(_word("?"))
-    kept, stems, plain, _ = zip(*words, strict=True) if words else ((), (), (), ())
-    tokens = tuple([base for _, base, _, is_matter in words if is_matter])
-    return Statement(
-        kept,
-        stems,
-        frozenset(tokens),
-        _phrases_in(plain, _STRONG) | _headed(plain, pauses),
-        _phrases_in(plain, _WEAK) | _corrected(plain),
-        frozenset(pauses),
-        frozenset(stops),
-        _denials(plain),
-        tokens,
-    )
-
-
-def _last_word(words: Sequence[str]) -> int:
-    """The place of the last word that is not a break; 0 where there is none."""
-    return next((at for at in reversed(range(len(words))) if words[at] not in _BREAKS), 0)
-
-
-_kept_apart = lru_cache(maxsize=512)(_taken_apart)
-
-
-# -- words -----------------------------------------------------------------------------------------
-
-
-def _words_in(text: str) -> list[str]:
-    """The words of a text, without marks, contractions written out, units and numbers evened."""
-    if not text.isascii():
-        text = _WIDE_MARK.sub(r"\g<0> ", text)
-        text = unicodedata.normalize("NFKC", text).translate(_QUOTE_MARKS)
-        text = re.sub(r"[–—]", " ", text)
-    found: list[str] = []
-    for line in lists.RATHER.sub(r"\1, not", _unmarked(text)).split("\n"):
-        for code, chunk in _PIECE.findall(line):
-            short = len(code) + len(chunk) <= _WORD
-            found += _known_words(code, chunk) if short else _words_of(code, chunk)
-        found.append(_STOP)
-    return found
-
-
-def _words_of(code: str, chunk: str) -> tuple[str, ...]:
-    """The words of one piece of code or one piece of prose, and the break after it."""
-    if code:
-        return tuple(word for piece in code.split() for word in _written_out(piece))
-    words = [
-        word
-        for piece in _trimmed(chunk)
-        for part in _ASSIGNED.split(piece)
-        for word in _written_out(part)
-    ]
-    if chunk.endswith(_STOPS):
-        words.append(_STOP)
-    elif chunk.endswith(_PAUSES):
-        words.append(_PAUSE)
-    return tuple(words)
-
-
-_known_words = lru_cache(maxsize=8192)(_words_of)
-# A text has far fewer different words than words.
-
-
-def _unmarked(text: str) -> str:
-    """A text without the marks of Markdown; those of code are left for the words."""
-    # Most texts have none of a mark, which is seen at once; a pattern tries every place.
-    if "\n" not in text:
-        mark = _LINE_MARK.match(text)
-        text = text[mark.end() :] if mark else text
-    else:
-        text = _LINE_MARK.sub("", text)
-        if len(_NUMBERED.findall(text)) > 1:  # one number and a dot may be a date
-            text = _NUMBERED.sub("", text)
-    if "**" in text or "~~" in text or "__" in text:
-        text = _STRONG_MARK.sub(r"\2\3", text)
-    if "*" in text or "_" in text:
-        text = _EMPHASIS.sub(r"\2", text)
-    return text
-
-
-def _trimmed(chunk: str) -> list[str]:
-    if chunk in _OPERATORS:
-        return [chunk]
-    piece = chunk.lstrip(_LEFT).rstrip(_RIGHT)
-    return [piece] if piece and piece not in "-+–—&/*" else []
-
-
-def _written_out(word: str) -> Iterator[str]:
-    low = word.casefold()
-    if not word:
-        return
-    if not word.isascii() and unspaced().search(word):
-        at = 0
-        for run in unspaced().finditer(word):
-            yield from _trimmed(word[at : run.start()])
-            yield from run[0]
-            at = run.end()
-        yield from _trimmed(word[at:])
-        return
-    if low in lists.CONTRACTIONS:
-        yield from lists.CONTRACTIONS[low].split()
-        return
-    for ending, full in lists.CONTRACTED_ENDINGS.items():
-        if low.endswith(ending) and len(low) > len(ending):
-            yield word[: -len(ending)]
-            yield full
-            return
-    elided = _ELISION.match(word)
-    if elided:
-        yield elided[1]
-        yield elided[2]
-        return
-    if _GROUPED.match(word):
-        yield word.replace(",", "")
-        return
-    measured = _MEASURE.match(low)
-    if measured and measured[2] in lists.UNITS:
-        yield measured[1]
-        yield lists.UNITS[measured[2]]
-        return
-    unit = lists.UNITS.get(low, word) if len(low) > 2 else word
-    yield lists.DIGITS.get(low, unit)
-
-
-def _is_empty(words: Sequence[str], place: int, last: int) -> bool:
-    """Whether a word says nothing where it stands."""
-    word = words[place]
-    low = _plain(word)
-    if low in lists.FILLERS:
-        return True
-    if low not in lists.ARTICLES or place >= last:
-        return False
-    if low == "a" and _FIGURE.match(words[place + 1]):
-        return False  # "de 10 a 20"
-    return not (len(word) == 1 and word.isupper() and place > 0)  # "plan A"
-
-
-@lru_cache(maxsize=4096)
-def _stem(word: str) -> str:
-    if len(word) > _WORD:
-        return word
-    if word.isascii():
-        return stem(word) if word.isalpha() else word
-    return _RUSSIAN.sub(r"\1", word)
-
-
-_folded = lru_cache(maxsize=4096)(lists.folded)
-
-
-_Word: TypeAlias = tuple[str, str, str, bool]
-"""A word as it is compared, its stem, the word as the lists have it, and whether it is matter."""
-
-
-@lru_cache(maxsize=8192)
-def _word(word: str) -> _Word:
-    return _known_as(word if _FLAG.match(word) else word.casefold())
-
-
-def _known_as(key: str) -> _Word:
-    plain = _folded(key)
-    return key, _stem(key), plain, plain not in _NO_MATTER
-
-
-@lru_cache(maxsize=8192)
-def _plain(word: str) -> str:
-    return _folded(word.casefold())
-
-
-def _split_phrase(phrase: str) -> tuple[str, ...]:
-    return tuple(_plain(word) for word in _words_in(phrase) if word not in _BREAKS)
-
-
-def _by_first(phrases: Sequence[str]) -> _Phrases:
-    found: _Phrases = {}
-    for words in sorted({_split_phrase(each) for each in phrases if each}, key=len, reverse=True):
-        found.setdefault(words[0], []).append(words)
-    return found
-
-
-def _without(words: list[str], phrases: _Phrases, *, at_end: bool) -> list[str]:
-    """Words without the phrases they open (or end) with; never without all of them."""
-    while words:
-        last = _last_word(words)
-        if at_end:
-            places: Iterable[int] = range(max(0, last + 1 - _LONGEST_PHRASE), last + 1)
-        else:
-            places = [next((at for at, word in enumerate(words) if _plain(word) not in _UNSAID), 0)]
-        cut = None
-        for at in places:
-            if not at_end and _plain(words[at]) in lists.REPLIES and words[at + 1] in _BREAKS:
-                cut = words[at + 2 :]
-            for phrase in phrases.get(_plain(words[at]), ()):
-                end = at + len(phrase)
-                if at_end and end != last + 1:
-                    continue
-                if tuple(map(_plain, words[at:end])) == phrase:
-                    cut = words[:at] if at_end else words[end:]
-                    break
-            if cut is not None:
-                break
-        if cut is None or all(word in _BREAKS for word in cut):
-            break
-        words = cut
-    return words
-
-
-_LEADS = _by_first(lists.LEAD_INS)
-_CLOSINGS = _by_first(lists.ENDINGS)
-_LONGEST_PHRASE = max(len(phrase) for group in _CLOSINGS.values() for phrase in group)
-_STRONG = _by_first(lists.CHANGES)
-_WEAK = _by_first(lists.WEAK_CHANGES)
-_MARKS = frozenset(
-    word
-    for phrases in (_STRONG, _WEAK)
-    for group in phrases.values()
-    for phrase in group
-    for word in phrase
-)
-
-
-def _is_fixed(word: str) -> bool:
-    """Whether a word is a number, a flag, a path, an identifier, or denies or counts."""
-    plain = _folded(word)
-    return (
-        bool(_FIGURE.search(word) or _CODE.match(word))
-        or plain in lists.NEGATIONS
-        or plain in {"all", "every", "only", "always", "never", "some"}
-    )
-
-
-def _names(text: str) -> frozenset[str]:
-    """The words of a text that are written with a capital inside of a sentence, or in code."""
-    found: set[str] = set()
-    for code, chunk in _PIECE.findall(text):
-        if code:
-            found.update(each.casefold() for each in code.split())
-            continue
-        for piece in _trimmed(chunk):
-            if any(char.isupper() for char in piece[1:]):
-                found.add(piece.casefold())
-    return frozenset(found)
-
-
 # -- relations -------------------------------------------------------------------------------------
 
 
@@ -513,17 +199,6 @@ def _shared(one: Statement, other: Statement) -> float:
     if not one.matter or not other.matter:
         return 0.0
     return len(one.matter & other.matter) / len(one.matter | other.matter)
-
-
-def _denials(plain: Sequence[str]) -> int:
-    """How often words deny."""
-    text = "".join(plain)
-    count = sum([word in lists.NEGATIONS for word in plain])
-    if not text.isascii():
-        count += sum(text.count(each) for each in lists.JAPANESE_NEGATIONS)
-    # "ne … pas" is one denial
-    twice = {"ne", "n'"} & set(plain) and {"pas", "jamais", "aucun", "aucune"} & set(plain)
-    return count - 1 if twice else count
 
 
 def _denied(one: Statement, other: Statement) -> bool:
@@ -538,7 +213,7 @@ def _denied(one: Statement, other: Statement) -> bool:
 def _asides(each: Statement, other: Statement) -> int:
     """How often one only adds what does not hold: "not npm" denies nothing of "use pnpm"."""
     return sum(
-        _folded(each.key[at]) in lists.NEGATIONS and other.matter.isdisjoint(each.stems[at:end])
+        folded(each.key[at]) in lists.NEGATIONS and other.matter.isdisjoint(each.stems[at:end])
         for at, end in pairwise([*sorted(each.pauses | each.stops), len(each.key)])
         if at < end and not each.matter.isdisjoint(each.stems[at:end])
     )
@@ -547,7 +222,7 @@ def _asides(each: Statement, other: Statement) -> int:
 def _positive(each: Statement) -> list[str]:
     return [
         base
-        for word, base in zip(map(_folded, each.key), each.stems, strict=True)
+        for word, base in zip(map(folded, each.key), each.stems, strict=True)
         if word not in _NOT_POSITIVE
     ]
 
@@ -617,7 +292,7 @@ def _is_swap(new: Statement, old: Statement) -> bool:
         del one[0], two[0]
     while one[-1] == two[-1]:
         del one[-1], two[-1]
-    if any(_folded(word) in lists.ORDER for word in new.key):
+    if any(folded(word) in lists.ORDER for word in new.key):
         return True
     if len(two) > _SWAPPED:
         return False
@@ -633,7 +308,7 @@ def _grown(new: Statement, old: Statement, parts: Sequence[_Difference]) -> Same
     """What a statement is that holds all words of another one, and more."""
     size = len(old.stems)
     for part in parts:
-        added = [_folded(word) for word in new.key[slice(*part.new)]]
+        added = [folded(word) for word in new.key[slice(*part.new)]]
         at_end = part.old[0] == size
         for word in added:
             if word in lists.REASONS:
@@ -672,29 +347,29 @@ def _slots(
 
 
 def _matter_in(each: Statement, spans: Sequence[tuple[int, int]]) -> int:
-    return sum(_folded(word) not in _NO_MATTER for span in spans for word in each.key[slice(*span)])
+    return sum(folded(word) not in NO_MATTER for span in spans for word in each.key[slice(*span)])
 
 
 def _both_have(
     wanted: Callable[[str], bool], new: Statement, old: Statement, part: _Difference
 ) -> bool:
     sides = (old.key[slice(*part.old)], new.key[slice(*part.new)])
-    return all(any(wanted(_folded(word)) for word in side) for side in sides)
+    return all(any(wanted(folded(word)) for word in side) for side in sides)
 
 
 def _is_value(plain: str) -> bool:
     if plain in lists.NEGATIONS:
         return False  # whether both deny is counted elsewhere
-    return plain in lists.QUANTIFIERS or not (plain in _NO_MATTER or plain in lists.LIGHT)
+    return plain in lists.QUANTIFIERS or not (plain in NO_MATTER or plain in lists.LIGHT)
 
 
 def _is_scope(new: Statement, old: Statement, part: _Difference) -> bool:
     """Whether two statements part where they say where they hold."""
-    before = [_folded(word) for word in old.key[slice(*part.old)]]
-    after = [_folded(word) for word in new.key[slice(*part.new)]]
+    before = [folded(word) for word in old.key[slice(*part.old)]]
+    after = [folded(word) for word in new.key[slice(*part.new)]]
     start = part.old[0]
-    led = {_folded(word) for word in old.key[max(0, start - 2) : start]}
-    if old.pauses & {start, start - 1} or (start and _folded(old.key[start - 1]) in lists.VERBS):
+    led = {folded(word) for word in old.key[max(0, start - 2) : start]}
+    if old.pauses & {start, start - 1} or (start and folded(old.key[start - 1]) in lists.VERBS):
         return False
     if any(w in lists.SCOPES for w in before) and any(w in lists.SCOPES for w in after):
         return True
@@ -706,12 +381,12 @@ def _is_scope(new: Statement, old: Statement, part: _Difference) -> bool:
 
 
 def _is_number(word: str) -> bool:
-    return bool(_FIGURE.search(word)) or word in lists.NUMBERS
+    return bool(FIGURE.search(word)) or word in lists.NUMBERS
 
 
 def _is_subject(each: Statement, place: int) -> bool:
     """Whether a place is before the verb of a statement that has one."""
-    plain = [_folded(word) for word in each.key]
+    plain = [folded(word) for word in each.key]
     verbs = [at for at, word in enumerate(plain) if word in lists.VERBS]
     return bool(verbs) and verbs[0] > 0 and place < verbs[0]
 
@@ -719,38 +394,9 @@ def _is_subject(each: Statement, place: int) -> bool:
 # -- changes ---------------------------------------------------------------------------------------
 
 
-def _phrases_in(plain: Sequence[str], phrases: _Phrases) -> frozenset[tuple[str, ...]]:
-    return frozenset(tuple(plain[at:end]) for at, end in _found(plain, phrases))
-
-
-def _headed(plain: Sequence[str], pauses: Container[int]) -> frozenset[tuple[str, ...]]:
-    """The word before a first pause, if it announces a change: "Correction: …"."""
-    return frozenset(
-        (word,) for at, word in enumerate(plain[:3]) if word in lists.HEADS and at + 1 in pauses
-    )
-
-
-def _corrected(plain: Sequence[str]) -> frozenset[tuple[str, ...]]:
-    """A denial with its contrast, as in "not A but B"."""
-    if lists.NEGATIONS.isdisjoint(plain):
-        return frozenset()
-    return frozenset((word,) for word in plain if word in lists.CONTRASTS)
-
-
-def _found(plain: Sequence[str], phrases: _Phrases) -> list[tuple[int, int]]:
-    if phrases.keys().isdisjoint(plain):
-        return []
-    return [
-        (at, at + len(phrase))
-        for at, word in enumerate(plain)
-        for phrase in phrases.get(word, ())
-        if tuple(plain[at : at + len(phrase)]) == phrase
-    ]
-
-
 def _moves(new: Statement, old: Statement) -> bool:
     """Whether a statement says "from A to B", and the older one speaks of A and not of B."""
-    plain = [_folded(word) for word in new.key]
+    plain = [folded(word) for word in new.key]
     for at, word in enumerate(plain):
         if word not in lists.FROM:
             continue
@@ -788,11 +434,11 @@ def _change_fit(new: Statement, old: Statement, plain: Sameness | None, *, chang
 def _gives_up(new: Statement, old: Statement) -> bool:
     """Whether a change names the one thing that the older statement chose, for whatever reasons.
 
-    It may give it up in one place only, so this is no more than a contradiction.
+    It may give it up in one place only, so this is a contradiction and nothing more.
     """
     if not new.changes - old.changes and not _moves(new, old):
         return False
-    ends = [at for at, word in enumerate(old.key) if _folded(word) in _AFTER_CHOICE]
+    ends = [at for at, word in enumerate(old.key) if folded(word) in _AFTER_CHOICE]
     choice = frozenset(old.stems[: min([*ends, *old.pauses, *old.stops], default=len(old.key))])
     choice = (choice & old.matter) - _CHOICE_STEMS
     named = _subject(new, _MARK_STEMS)
@@ -807,15 +453,15 @@ def _subject(each: Statement, empty: frozenset[str]) -> frozenset[str]:
     """What a statement is about: its matter without values, which a change is free to change."""
     about = frozenset(base for base in each.matter if base not in empty)
     about = frozenset(base for base in about if not _is_number(base)) or about or each.matter
-    return frozenset(base if _CODE.match(base) else base[:_ROOT] for base in about)
+    return frozenset(base if CODE.match(base) else base[:_ROOT] for base in about)
 
 
 def _weight(words: Iterable[str]) -> float:
     """How much words say: an identifier or a number twice as much as a plain word."""
-    return sum(2.0 if _FIGURE.search(word) or _CODE.match(word) else 1.0 for word in words)
+    return sum(2.0 if FIGURE.search(word) or CODE.match(word) else 1.0 for word in words)
 
 
-_GENERIC_STEMS = frozenset(map(_stem, lists.GENERIC))
-_MARK_STEMS = frozenset(map(_stem, _MARKS)) | _GENERIC_STEMS
-_CHOICE_STEMS = _GENERIC_STEMS | frozenset(map(_stem, lists.CHOICES))
+_GENERIC_STEMS = frozenset(map(stem_of, lists.GENERIC))
+_MARK_STEMS = frozenset(map(stem_of, MARKS)) | _GENERIC_STEMS
+_CHOICE_STEMS = _GENERIC_STEMS | frozenset(map(stem_of, lists.CHOICES))
 _AFTER_CHOICE = lists.REASONS | lists.NEGATIONS | lists.OVER
