@@ -33,13 +33,6 @@ from ltm.vault.vault import Vault
 WORDS, VECTORS = "words", "vectors"
 COMPOSED = "ltm-hook SessionStart, composed anew"
 
-GOALS = {WORDS: {10_000: 5.0, 100_000: 15.0}, VECTORS: {10_000: 10.0, 100_000: 40.0}}
-"""Milliseconds that half of all questions may take."""
-WRITES = 3.0
-"""Durable writes that keeping a text may take as long as."""
-SHELL = {1_000: 1.5, 100_000: 2.0}
-"""How many times as long as the shell hook composing may take."""
-
 
 class Server:
     """`ltm mcp` in a home, spoken to as a client does."""

@@ -79,12 +79,6 @@ def hook_runs(records: Sequence[Record], event: str = "") -> list[HookRun]:
     return runs
 
 
-def mcp_messages(records: Sequence[Record], sender: str, method: str = "") -> list[Record]:
-    """JSON-RPC messages of one side ("client" or "server"), by method if given."""
-    sent = [r["message"] for r in records if r["record"] == "mcp" and r["sender"] == sender]
-    return [m for m in sent if isinstance(m, dict) and (not method or m.get("method") == method)]
-
-
 def mcp_calls(records: Sequence[Record], tool: str = "") -> list[McpCall]:
     """The tool calls that reached an MCP server, in order."""
     # Ids are unique within one process of a server; a restarted server begins anew.
