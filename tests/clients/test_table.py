@@ -361,7 +361,9 @@ def test_at_a_terminal_it_finds_shows_asks_and_then_does(ltm: Ltm) -> None:
     said = ltm.run("doctor")
     assert said.returncode == 0
     assert "Claude Code" not in said.stdout + said.stderr
+    assert "ltm setup" not in ltm.run().stdout
     ltm.ok("uninstall")
+    assert "ltm setup" in ltm.run().stdout
     assert set(written(ltm)) == {".codex/config.toml"}  # where its hooks are trusted
 
 

@@ -91,6 +91,9 @@ TITLES = {
 }
 
 
+WITH_SERVER = '{"mcpServers": {"ltm": {"command": "ltm", "args": ["mcp"]}}}'
+
+
 def test_the_table_above_has_every_page(scene: Scene) -> None:
     templates = {template for template, _ in PAGES.values()}
     assert templates - {"work"} == set(TITLES)
@@ -248,6 +251,25 @@ def test_no_client_is_told_what_it_loads_by_itself(browser: Browser, tmp_path: P
             expect(line.filter(has_text="a rule the user stated")).to_have_count(told)
             # What it is not told is said, too.
             expect(line.filter(has_not_text="a rule the user stated")).to_have_count(1 - told)
+        context.close()
+
+
+def test_health_is_that_of_the_clients_a_person_has(browser: Browser, tmp_path: Path) -> None:
+    scene = build(tmp_path)
+    settings = scene.home / ".qwen" / "settings.json"
+    settings.parent.mkdir()
+    with served(scene) as site:
+        context = browser.new_context()
+        page = entered(context, site)
+        for text, is_connected in (("{}", False), (WITH_SERVER, True)):
+            settings.write_text(text)
+            page.goto(f"{site.address}/health")
+            main = page.locator("main")
+            shown = "Something is wrong." if is_connected else "The memories are in order."
+            expect(main).to_contain_text(shown)
+            for other in ("No client is connected", "no hook of ltm is registered"):
+                expect(main.get_by_text(other)).to_have_count(0 if is_connected else 1)
+            expect(main.get_by_text("ltm setup --client qwen")).to_have_count(1)
         context.close()
 
 

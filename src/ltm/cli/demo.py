@@ -44,7 +44,7 @@ def demo_command(work: Work) -> None:
         where = shlex.quote(installation.source())
         output.say(f"  uv tool install {where}   (or pipx install …: then it is just 'ltm')")
     output.say(f'  {command} remember "something worth keeping"')
-    output.say(f"  {command} setup   (sessions of Claude Code teach it, and are told)")
+    output.say(f"  {command} setup   (sessions of your agents teach it, and are told)")
 
 
 def _play(folder: str, say: Callable[[str], None]) -> dict[str, Any]:

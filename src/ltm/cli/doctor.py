@@ -10,8 +10,7 @@ import click
 from ltm.cli import output
 from ltm.cli.command import Work, command
 from ltm.clients.clients import launcher_trouble, new_launcher
-from ltm.clients.connections import ClientState, connections
-from ltm.clients.diagnose import common_trouble, is_entered, why_not_working
+from ltm.clients.connections import ClientState, client_health, connections
 from ltm.clients.former_tools import former_entries
 from ltm.clients.settings import carry_out
 from ltm.clients.table import CLIENTS
@@ -42,14 +41,11 @@ def doctor_command(work: Work, fix: bool, audited: bool) -> None:
         found = _connections(work)
     former = (each.problem for each in former_entries(work.places))
     report = replace(report, problems=(*report.problems, *former))
-    lame = [each for each in found if each.is_entered and each.missing and not each.is_diagnosed]
-    trouble = tuple(why_not_working(work.places))
-    has_claude = is_entered(work.places)
-    if has_claude or any(each.is_entered for each in found):
-        # Who works with other clients need not have Claude Code.
-        trouble = trouble if has_claude else tuple(common_trouble(work.places.home))
+    clients = client_health(work.places, found)
+    trouble = clients.trouble
+    if clients.connected:
         report = replace(report, problems=(*report.problems, *trouble))
-        report = replace(report, healthy=report.healthy and not trouble and not lame)
+        report = replace(report, healthy=report.healthy and clients.is_sound)
         trouble = ()
     if audited:
         report = replace(report, audit=audit(work.store, now()))

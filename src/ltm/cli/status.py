@@ -10,7 +10,7 @@ from typing import Any
 
 from ltm.cli import output
 from ltm.cli.command import Work, command
-from ltm.clients.diagnose import is_entered
+from ltm.clients.connections import client_health, connections
 from ltm.clients.former_tools import former_entries
 from ltm.config.config import problems_in
 from ltm.inject.render import UNSURE_BELOW
@@ -145,7 +145,7 @@ def _to_do(value: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 _FIRST_STEPS: tuple[tuple[str, str], ...] = (
-    ("ltm setup", "connect Claude Code, so that sessions teach and are told"),
+    ("ltm setup", "connect your agents, so that sessions teach and are told"),
     ("ltm capture --all", "learn from the sessions you had before"),
     ('ltm remember "some text"', "keep something yourself"),
     ("ltm demo", "see it work in a few seconds"),
@@ -172,7 +172,8 @@ def overview() -> None:
             (f"memories of another tool in {' and '.join(paths)}", remedy)
             for remedy, paths in offered.items()
         ]
-        entered = is_entered(work.places)
+        found = connections(work.places, work.config, {})
+        entered = client_health(work.places, found).connected
     active, name = value["active"], value["project"]["name"]
     steps = _NEXT_STEPS
     if not active and not value["sessions"]:

@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,7 @@ from ltm.clients.clients import (
     own_files,
     settings_files_of,
 )
+from ltm.clients.diagnose import common_trouble, is_entered, why_not_working
 from ltm.clients.settings import (
     STATUS_LINE,
     SettingsEntry,
@@ -33,6 +34,7 @@ from ltm.clients.settings_text import Unreadable, value_of
 from ltm.clients.table import CLIENTS, Client
 from ltm.clients.wire import PLUGIN_EVENTS
 from ltm.config.config import Config
+from ltm.model import Problem
 from ltm.project.home import path_of
 from ltm.project.layout import Places
 
@@ -73,6 +75,33 @@ class ClientState:
             "last_event": self.last_event or None,
             "missing": list(self.missing),
         }
+
+
+@dataclass(frozen=True, slots=True)
+class ClientHealth:
+    """Whether sessions get memories, over all clients."""
+
+    connected: bool
+    """Whether LTM was entered into any client."""
+    trouble: tuple[Problem, ...]
+    """Why they get none: what is wrong where a client is connected, else why none is."""
+    is_sound: bool
+    """Whether nothing is wrong or missing in any client that LTM was entered into."""
+
+
+def client_health(
+    places: Places, found: Sequence[ClientState], environ: Mapping[str, str] = os.environ
+) -> ClientHealth:
+    """How things stand with the clients that were `found`.
+
+    Who works with other clients need not have the one that `diagnose` knows more of.
+    """
+    is_diagnosed = is_entered(places, environ)
+    connected = is_diagnosed or any(each.is_entered for each in found)
+    others_only = connected and not is_diagnosed
+    trouble = common_trouble(places.home) if others_only else why_not_working(places, environ)
+    lacks = any(each.missing for each in found if each.is_entered and not each.is_diagnosed)
+    return ClientHealth(connected, tuple(trouble), not (connected and (trouble or lacks)))
 
 
 def connections(

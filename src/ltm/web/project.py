@@ -7,8 +7,7 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
-from ltm.clients.connections import connections
-from ltm.clients.diagnose import is_entered, why_not_working
+from ltm.clients.connections import ClientState, client_health, connections
 from ltm.clients.table import CLIENTS
 from ltm.config.config import CONFIG_FILE
 from ltm.config.options import OPTIONS
@@ -115,17 +114,17 @@ def health(visit: Visit) -> PageValues:
     value, places = project_figures(visit), visit.places
     checked = value["total"] <= _CHECKED or visit.ask("check") == "yes"
     found = examine(visit.store, places, visit.config).problems if checked else ()
-    entered = is_entered(places)
-    trouble = why_not_working(places)
+    connected = _connections(visit)
+    clients = client_health(places, connected)
     vectors = standing(visit.config)
     sessions = visit.log.sessions(places.project.id, 1) if os.path.exists(places.state_db) else []
     return {
         "checked": checked,
-        "healthy": not any(each.ill for each in (*found, *(trouble if entered else ()))),
+        "healthy": clients.is_sound and not any(each.ill for each in found),
         "problems": [_problem(each) for each in found],
-        "connected": entered,
-        "trouble": [_problem(each) for each in trouble],
-        "clients": _clients(visit),
+        "connected": clients.connected,
+        "trouble": [_problem(each) for each in clients.trouble],
+        "clients": [each.as_record() | {"title": each.client.title} for each in connected],
         "last_error": hook_log.last(places.home),
         "last_session": (
             {"id": sessions[0].id, "started": sessions[0].started, "ended": sessions[0].ended}
@@ -153,15 +152,12 @@ def _problem(found: Problem) -> PageValues:
     return {"path": found.path, "line": found.line, "message": found.message, "ill": found.ill}
 
 
-def _clients(visit: Visit) -> list[PageValues]:
+def _connections(visit: Visit) -> list[ClientState]:
     """What each client has of LTM, and when it last reported an event."""
     seen: dict[str, str] = {}
     if os.path.exists(visit.places.state_db):
         seen = {each.name: visit.log.cursor("", SEEN, each.name) for each in CLIENTS}
-    return [
-        each.as_record() | {"title": each.client.title}
-        for each in connections(visit.places, visit.config, seen)
-    ]
+    return connections(visit.places, visit.config, seen)
 
 
 def memberships(visit: Visit) -> PageValues:
