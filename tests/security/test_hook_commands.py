@@ -104,6 +104,9 @@ class World:
         read = [*settings_in(self.ltm.home, self.ltm.project, *plugin)]
         for name in ("src/.mcp.json", "mcp.json", "gemini-extension.json"):
             read.append(json.loads((ROOT / name).read_text("utf-8")))
+        # Its folder is `src`, where that of another client's extension is the repository.
+        qwen = (ROOT / "src" / "qwen-extension.json").read_text("utf-8")
+        read.append(json.loads(qwen.replace("${extensionPath}", "${extensionPath}/src")))
         return [entry for value in read for entry in entries(value)]
 
     def hooks(self) -> set[str]:

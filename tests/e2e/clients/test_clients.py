@@ -24,7 +24,10 @@ from .world import RECIPES, Run, World
 ROOT = Path(__file__).parents[3]
 PORT = "The staging port is 7431 because 7430 is taken by Jenkins"
 RULE = "From now on always format the Go code with gofumpt, never with gofmt."
-HOSTILE = "Hello. $(touch X1) `touch X2` ';touch X3;' \"$(touch X4)\" which port was it?"
+HOSTILE = "$(touch X1) `touch X2` ';touch X3;' \"$(touch X4)\""
+QUOTED = "echo '$(touch X5) `touch X6`'"
+EVERY_EVENT = ("inject.news_per_prompt", "hooks.tools")
+"""Options with which hooks are also fed what a person typed, and what tools were called with."""
 
 
 def world_of(name: str, top: Path, *, is_set_up: bool = True) -> World:
@@ -64,13 +67,20 @@ def story(
     world = world_of(request.param, tmp_path_factory.mktemp(request.param))
     recipe = world.recipe
     try:
+        for option in EVERY_EVENT:
+            world.ltm("config", option, "true")
+        world.ltm("setup", "--client", recipe.name)
         first = world.ask(
             f"{RULE} Then check the build.",
             recipe.command_call("echo the build is broken >&2; exit 3"),
             *recipe.store(PORT),
             "The build fails, and the port is kept.",
         )
-        second = world.ask(HOSTILE, recipe.command_call("echo fine"), "It is 7431.")
+        second = world.ask(
+            f"Hello. {HOSTILE} which port was it?",
+            recipe.command_call(QUOTED),
+            f"It is 7431. {HOSTILE}",
+        )
         assert (first.rc, second.rc, world.model.missing) == (0, 0, []), (first, second)
         yield Story(world, first, second)
     finally:
@@ -106,8 +116,8 @@ def test_what_we_told_is_not_learned(story: Story) -> None:
     assert len(story.memories) + len(story.likely) == 2
 
 
-def test_nothing_in_a_prompt_is_executed(story: Story) -> None:
-    assert not [path for path in story.world.top.rglob("X[1-4]") if path.is_file()]
+def test_nothing_in_a_prompt_a_call_or_an_answer_is_executed(story: Story) -> None:
+    assert not [path for path in story.world.top.rglob("X[1-6]") if path.is_file()]
 
 
 def test_the_doctor_knows_when_it_was_heard_of(story: Story) -> None:
