@@ -392,6 +392,8 @@ def test_without_a_terminal_the_others_are_named_and_not_touched(ltm: Ltm) -> No
     assert "Also found: Codex, Qwen Code." in done.stderr
     assert "ltm setup --all" in done.stderr
     assert list((ltm.home / ".codex").iterdir()) == []
+    ltm.ok("uninstall")
+    assert ltm.ok("setup", "--dry-run").startswith("Claude Code:\n")
     assert ltm.json("setup", "--dry-run")["found"] == ["claude-code", "codex", "qwen"]
     ltm.ok("setup", "--client", "qwen")
     assert "Also found: Codex.\n" in ltm.run("setup").stderr
@@ -406,8 +408,9 @@ def test_without_a_terminal_the_others_are_named_and_not_touched(ltm: Ltm) -> No
 
 def test_a_client_that_cannot_be_told_is_shown_the_way_by_its_instruction_file(ltm: Ltm) -> None:
     ltm.ok("remember", "Staging listens on port 8082", "--impact", "critical")
-    said = ltm.run("setup", "--client", "zed").stderr
-    assert "ltm sync --agents-md" in said
+    done = ltm.run("setup", "--client", "zed")
+    assert "Zed (by its documents: not tried" in done.stdout
+    assert "ltm sync --agents-md" in done.stderr
     assert "ltm sync --agents-md" in ltm.run("setup", "--client", "windsurf").stderr
     ltm.ok("sync", "--agents-md")
     ltm.ok("remember", "Deployments need two approvals", "--impact", "critical")

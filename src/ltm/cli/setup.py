@@ -169,11 +169,13 @@ def setup_command(
 
 
 def _tell_plans(plans: Sequence[_SetupPlan], *, whole: bool) -> None:
-    """What is to be done for each client; several have a heading each."""
+    """What is to be done for each client, with a heading unless it is said next that it was done
+    for the only one."""
     for plan in plans:
-        if len(plans) > 1 and plan.changes:
+        is_read = plan.client.checked == ONLY_READ
+        if plan.changes and (whole or is_read or len(plans) > 1):
             read = " (by its documents: not tried with the client itself)"
-            output.say(f"{plan.client.title}{read if plan.client.checked == ONLY_READ else ''}:")
+            output.say(f"{plan.client.title}{read if is_read else ''}:")
         if plan.plugin and (plan.client.plugin_serves or not plan.changes):
             output.note(f"The plugin is active in {plan.client.title} and has what it needs.")
         for change in plan.changes:
