@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 
+from ltm.clients.connections import client_health, connections
 from ltm.clients.diagnose import is_entered, why_not_working
 from ltm.clients.wire import PLUGIN_EVENTS
+from ltm.config.config import load
 from ltm.errors import StorageFailed
 from ltm.project.layout import places
 from ltm.spool import hook_log
@@ -174,3 +176,45 @@ def test_the_last_error_of_a_hook_is_told_while_it_is_new(person: Person) -> Non
     log = person.home / ".ltm" / hook_log.LOG_FILE
     log.write_text("2020-01-01T00:00:00Z Stop: old news\n")
     assert person.why() == []
+
+
+NOWHERE, NOT_FOUND, NO_HOOK = "", "Claude Code was not found", "no hook of ltm is registered"
+
+
+@pytest.mark.parametrize(
+    ("here", "entered", "connected", "trouble"),
+    [
+        (("claude", "qwen"), (), False, NO_HOOK),
+        (("qwen",), (), False, NOWHERE),
+        (("qwen",), ("qwen",), True, NOWHERE),
+        (("qwen",), ("qwen", "project"), True, NOWHERE),
+        (("claude", "qwen"), ("qwen",), True, NOWHERE),
+        (("claude",), ("server",), True, NO_HOOK),
+        ((), ("project",), True, NOT_FOUND),
+        ((), (), False, NOT_FOUND),
+    ],
+)
+def test_who_works_with_another_client_need_not_have_this_one(
+    person: Person, here: tuple[str, ...], entered: tuple[str, ...], connected: bool, trouble: str
+) -> None:
+    if "claude" not in here:
+        (person.client / "projects").rmdir()
+    for each in here:
+        (person.home / f".{each}").mkdir(exist_ok=True)
+    if "qwen" in entered:
+        server = {"mcpServers": {"ltm": {"command": "ltm", "args": ["mcp"]}}}
+        (person.home / ".qwen" / "settings.json").write_text(json.dumps(server))
+    if "project" in entered:  # a colleague entered it for everyone
+        (person.project / ".claude").mkdir()
+        settings = {"hooks": person.hooks()}
+        (person.project / ".claude" / "settings.json").write_text(json.dumps(settings))
+    if "server" in entered:
+        person.enter_server()
+    found = connections(person.places, load(str(person.home)), {}, person.environ)
+
+    health = client_health(person.places, found, person.environ)
+
+    messages = [each.message for each in health.trouble]
+    assert health.connected is connected
+    assert any(trouble in each for each in messages) if trouble else messages == []
+    assert health.is_sound is not connected  # each of them lacks hooks

@@ -42,11 +42,9 @@ def doctor_command(work: Work, fix: bool, audited: bool) -> None:
     former = (each.problem for each in former_entries(work.places))
     report = replace(report, problems=(*report.problems, *former))
     clients = client_health(work.places, found)
-    trouble = clients.trouble
     if clients.connected:
-        report = replace(report, problems=(*report.problems, *trouble))
+        report = replace(report, problems=(*report.problems, *clients.trouble))
         report = replace(report, healthy=report.healthy and clients.is_sound)
-        trouble = ()
     if audited:
         report = replace(report, audit=audit(work.store, now()))
     if work.as_json:
@@ -60,7 +58,8 @@ def doctor_command(work: Work, fix: bool, audited: bool) -> None:
         for connection in found:
             _tell(connection)
         if report.healthy:
-            output.say("The memories are in order." if trouble else "Everything is in order.")
+            what = "Everything is" if clients.connected else "The memories are"
+            output.say(f"{what} in order.")
         elif not fix and any(problem.ill for problem in report.problems):
             output.note("Repair what can be repaired with: ltm doctor --fix")
         vectors = standing(work.config)
@@ -69,10 +68,11 @@ def doctor_command(work: Work, fix: bool, audited: bool) -> None:
             output.note(f"  {vectors.hint}")
         elif fault := numpy_fault():
             output.note(f"numpy cannot be loaded, so search goes by words only: {fault}")
-        if trouble:  # not a fault for those who only use the command line
-            output.note("No client is connected yet, so sessions get no memories:")
-        for problem in trouble:
-            output.note(f"  {problem.message}")
+        if not clients.connected:  # not a fault for those who only use the command line
+            more = ":" if clients.trouble else ". To connect those you have: ltm setup"
+            output.note(f"No client is connected yet, so sessions get no memories{more}")
+            for problem in clients.trouble:
+                output.note(f"  {problem.message}")
     if not report.healthy:
         click.get_current_context().exit(1)
 

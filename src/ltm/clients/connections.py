@@ -84,7 +84,8 @@ class ClientHealth:
     connected: bool
     """Whether LTM was entered into any client."""
     trouble: tuple[Problem, ...]
-    """Why they get none: what is wrong where a client is connected, else why none is."""
+    """Why they get none: what is wrong where a client is connected, else why none is, as far as
+    more than that is known."""
     is_sound: bool
     """Whether nothing is wrong or missing in any client that LTM was entered into."""
 
@@ -94,13 +95,20 @@ def client_health(
 ) -> ClientHealth:
     """How things stand with the clients that were `found`.
 
-    Who works with other clients need not have the one that `diagnose` knows more of.
+    Who works with other clients need not have the one that `diagnose` knows more of, though a
+    project's settings may enter LTM into it for everyone.
     """
-    is_diagnosed = is_entered(places, environ)
-    connected = is_diagnosed or any(each.is_entered for each in found)
-    others_only = connected and not is_diagnosed
-    trouble = common_trouble(places.home) if others_only else why_not_working(places, environ)
-    lacks = any(each.missing for each in found if each.is_entered and not each.is_diagnosed)
+    others = [each for each in found if each.is_entered and not each.is_diagnosed]
+    diagnosed = [each for each in found if each.is_diagnosed]
+    is_in_it = is_entered(places, environ) or any(each.is_entered for each in diagnosed)
+    has_it = any(each.client in installed(environ) for each in diagnosed)
+    trouble: Sequence[Problem] = ()
+    if others and not (has_it and is_in_it):
+        trouble = common_trouble(places.home)
+    elif has_it or is_in_it or not found:
+        trouble = why_not_working(places, environ)
+    connected = is_in_it or bool(others)
+    lacks = any(each.missing for each in others)
     return ClientHealth(connected, tuple(trouble), not (connected and (trouble or lacks)))
 
 
