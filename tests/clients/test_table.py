@@ -339,6 +339,13 @@ def test_all_sets_up_every_client_that_is_found_and_leaves_a_broken_one_alone(lt
     assert not (ltm.home / ".claude.json").exists()
 
 
+def test_all_in_a_project_are_those_with_settings_for_one(ltm: Ltm) -> None:
+    for folder in (".augment", ".codex"):
+        (ltm.home / folder).mkdir()
+    assert ltm.json("setup", "--all", "--project-scope")["found"] == ["codex"]
+    assert (ltm.project / ".codex" / "hooks.json").exists()
+
+
 def test_at_a_terminal_it_finds_shows_asks_and_then_does(ltm: Ltm) -> None:
     for folder in (".codex", ".cursor"):
         (ltm.home / folder).mkdir()

@@ -109,6 +109,8 @@ def setup_command(
     if name and every:
         raise WrongUsage("--client and --all exclude each other", hint="leave one of them out")
     found = [] if name else installed(os.environ)
+    if not for_user:  # the others know no settings for one project
+        found = [each for each in found if each.project_servers or each.project_hooks]
     if not (name or found):
         found = [CLAUDE_CODE]
         if not work.as_json:
