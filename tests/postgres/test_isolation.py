@@ -17,6 +17,7 @@ import pytest
 from ltm.decisions import Add, Adopt, Copy, Forget, Purge, Reinforce, Restore, Revise
 from ltm.errors import LtmError, NotFound, Refused
 from ltm.model import Filter, Memory, Source, Status, Stored, Trust
+from ltm.postgres import people as people_module
 from ltm.postgres import store as store_module
 from ltm.postgres.changes import Sent, pull, push
 from ltm.postgres.database import Database, Person
@@ -33,6 +34,14 @@ from tests.stores import make
 SECRET = "xylophone"
 TABLES = ("memory", "former", "purged", "applied", "usage", "activity", "batch", "audit", "vector")
 """Those that hold a project's data; the last one with pgvector only."""
+PEOPLE = {
+    "member": "project_id = %(project)s",
+    "project": "id = %(project)s",
+    "person": "tenant_id = %(tenant)s",
+    "token": "tenant_id = %(tenant)s",
+    "tenant": "id = %(tenant)s",
+}
+"""Those that say who may what, and which of their lines are the room's."""
 
 Act = Callable[[PostgresStore, Memory], Any]
 
@@ -121,6 +130,7 @@ class Room:
             operator.set_role(team.project, each.id, "owner")
         operator.set_role(team.project, removed.id, "")
         operator.disable(disabled)
+        operator.create_token(team.people["owner"])
         self.outsiders = dict(
             zip(
                 OUTSIDERS,
@@ -132,18 +142,12 @@ class Room:
 
     def rows(self) -> list[list[Any]]:
         """Everything there is of the project, to see whether anything changed."""
+        mine = {"project": self.team.project.id, "tenant": self.team.tenant}
+        lines = dict.fromkeys(self.tables, "project_id = %(project)s") | PEOPLE
         with self.team.database.as_operator() as db:
             return [
-                sorted(
-                    map(
-                        str,
-                        db.execute(
-                            f"select * from ltm.{table} where project_id = %s",
-                            (self.team.project.id,),
-                        ).fetchall(),
-                    )
-                )
-                for table in self.tables
+                sorted(map(str, db.execute(f"select * from ltm.{table} where {line}", mine)))
+                for table, line in lines.items()
             ]
 
 
@@ -157,18 +161,22 @@ def as_owner(_: object, __: object, project: TeamProject, ___: object) -> TeamPr
     return project._replace(role="owner")
 
 
+def forget_to_ask(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take the question away that is asked in each transaction."""
+    for module in (people_module, store_module):
+        monkeypatch.setattr(module, "check_role", as_owner)
+
+
 @pytest.fixture(params=GUARDS)
 def guard(request: pytest.FixtureRequest, room: Room, monkeypatch: pytest.MonkeyPatch) -> str:
     """The guards that are in place."""
     if request.param == "queries":
         with room.team.database.as_operator() as db:
-            for table in (*room.tables, "member", "person", "project", "tenant", "token"):
+            for table in (*room.tables, *PEOPLE):
                 db.execute(f"alter table ltm.{table} disable row level security")
                 db.execute(f"grant select, insert, update, delete on ltm.{table} to ltm_app")
     if request.param == "rows":
-        monkeypatch.setattr(
-            store_module, "check_role", lambda _, __, project, ___: project._replace(role="owner")
-        )
+        forget_to_ask(monkeypatch)
     return str(request.param)
 
 
@@ -200,9 +208,7 @@ def test_an_outsider_gets_and_changes_nothing(room: Room, guard: str) -> None:
 
 def test_the_matrix_sees_a_leak(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without either guard each question gets what it asks for."""
-    monkeypatch.setattr(
-        store_module, "check_role", lambda _, __, project, ___: project._replace(role="owner")
-    )
+    forget_to_ask(monkeypatch)
     with room.team.database.as_operator() as db:
         for table in room.tables:
             db.execute(f"alter table ltm.{table} disable row level security")
@@ -280,14 +286,15 @@ def test_a_role_may_what_is_its_own_and_no_more(room: Room, role: str) -> None:
     assert room.rows() == before
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", [*TABLES, *PEOPLE])
 def test_rows_guard_themselves_against_any_query(room: Room, table: str) -> None:
     """Row-level security alone: raw questions and changes that name no project, of each outsider
     and of the colleague, who may do everything elsewhere."""
     before = room.rows()
+    tenant = "id" if table == "tenant" else "tenant_id"
     commands = (
         f"select * from ltm.{table}",
-        f"update ltm.{table} set tenant_id = tenant_id",
+        f"update ltm.{table} set {tenant} = {tenant}",
         f"delete from ltm.{table}",
         f"insert into ltm.{table} select * from ltm.{table}",
         f"select * from ltm.{table} for update",
@@ -301,6 +308,8 @@ def test_rows_guard_themselves_against_any_query(room: Room, table: str) -> None
                     rows = done.fetchall() if done.description else []
                     assert room.team.project.id not in str(rows), (who, command)
                     assert SECRET not in str(rows), (who, command)
+                    if person not in (room.colleague, room.outsiders["removed"]):
+                        assert room.team.tenant not in str(rows), (who, command)
             except Refused:
                 continue  # it has no right to such a command at all
     assert room.rows() == before
@@ -333,8 +342,8 @@ def test_copy_and_prepared_questions_give_each_person_their_own(room: Room) -> N
     database.close()
 
 
-def test_a_stranger_gets_no_further_by_people_and_projects(room: Room) -> None:
-    team = room.team
+def test_a_stranger_gets_no_further_by_people_and_projects(room: Room, guard: str) -> None:
+    team, before = room.team, room.rows()
     attempts: dict[str, Callable[[People, Person], Any]] = {
         "members": lambda people, _: people.members(team.project),
         "audit": lambda people, _: people.audit(team.project),
@@ -347,17 +356,21 @@ def test_a_stranger_gets_no_further_by_people_and_projects(room: Room) -> None:
         "disable": lambda people, _: people.disable(team.people["owner"]),
         "identity": lambda people, _: people.identify(team.people["owner"], "https://id", "me"),
     }
-    for person in room.outsiders.values():
-        for attempt in attempts.values():
-            with pytest.raises((NotFound, Refused)):
-                attempt(People(team.database, person), person)
+    for who, person in room.outsiders.items():
+        for what, attempt in attempts.items():
+            try:
+                got = attempt(People(team.database, person), person)
+            except (NotFound, Refused):
+                continue
+            assert (guard, got) == ("rows", []), (who, what)
     for role in ("reader", "writer", "curator"):
-        with pytest.raises(Refused, match="owner"):
+        with pytest.raises(Refused):
             People(team.database, team.people[role]).set_role(
                 team.project, team.people[role].id, "owner"
             )
         with pytest.raises(Refused, match="own"):
             People(team.database, team.people[role]).create_project(team.tenant, "new")
+    assert room.rows() == before
 
 
 def test_what_waits_is_approved_by_a_curator_only(team: Team) -> None:
