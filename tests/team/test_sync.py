@@ -190,6 +190,14 @@ def test_the_server_refuses_what_a_machine_lets_through_and_the_replica_follows_
     assert "blue cluster" in text
     (refused,) = one.status()["refused"]
     assert (refused["decision"], refused["text"]) == ("revise", "Builds run on the red cluster")
+    world.server.admin("role", "ben", "writer")
+    one.sync()
+    new = one.remember("Tests run at night")
+    one.ltm("edit", "--team", "acme", new, "--tags", "night")
+    world.server.admin("role", "ben", "reader")
+    assert (one.sync()["refused"], len(one.files())) == (2, 1)
+    told = {(each["id"], each["text"]) for each in one.status()["refused"]}
+    assert told >= {(new, "Tests run at night"), (new, "")}, "what was said here is not lost"
     assert "you may read" in one.run("remember", "--team", "acme", "More").stderr
     one.ltm("team", "status", "--dismiss")
     assert one.status()["refused"] == []

@@ -359,6 +359,8 @@ def _decisions(caller: Caller, query: Mapping[str, str], body: Any) -> dict[str,
             "id": name,
             "etag": found[name].etag if name in found else "",
             "record": as_record(found[name].memory) if name in found else None,
+            # A refused memory is not here either, and its author keeps the text.
+            "purged": name not in found and store.is_purged(name),
         }
         for name in ids
     ]

@@ -57,11 +57,12 @@ class RefusedDecision(NamedTuple):
         """What was refused, and why, as JSON values."""
         made = self.record.get("memory") or self.record.get("by") or {}
         changes = self.record.get("changes") or {}
+        said = [each.get(name) for each in (made, changes) for name in ("content", "title")]
         return {
             "at": self.at,
             "decision": str(self.record.get("decision", "")),
             "id": str(self.record.get("id") or made.get("id") or ""),
-            "text": str(made.get("title") or changes.get("content") or changes.get("title") or ""),
+            "text": str(next(filter(None, said), "")),
             "message": self.message,
             "hint": self.hint,
         }
@@ -135,7 +136,7 @@ class Outbox:
     def refused(self) -> list[RefusedDecision]:
         """What the server refused, in order."""
         found = []
-        for name in sorted(each for each in names_in(self._refused) if each.endswith(_ENDING)):
+        for name in (each for each in names_in(self._refused) if each.endswith(_ENDING)):
             try:
                 data = read_plain(os.path.join(self._refused, name), limit=_LIMIT)
                 said = dict(json.loads(data))
@@ -146,7 +147,7 @@ class Outbox:
             key = name.removesuffix(_ENDING)
             kept = record if isinstance(record, dict) else {}
             found.append(RefusedDecision(key, at, message, hint, kept))
-        return found
+        return sorted(found, key=lambda each: (each.at, each.key))  # keys begin again at 1
 
     def dismiss(self) -> int:
         """Delete all refused decisions; return how many there were."""

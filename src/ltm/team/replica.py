@@ -57,11 +57,13 @@ _EVERY = Filter(statuses=tuple(Status))
 
 
 class ServerState(NamedTuple):
-    """A memory as the server has it now; without a record it is purged."""
+    """A memory as the server has it now; without a record it is not there."""
 
     id: str
     etag: str
     record: Mapping[str, Any] | None
+    is_purged: bool
+    """Whether it was there, and no byte of it is to be kept."""
 
 
 class Known(NamedTuple):
@@ -185,10 +187,11 @@ class ReplicaStore(FileStore):
                 held = index.get(state.id)
                 if state.record is None:
                     known.etags.pop(state.id, None)
-                    self.outbox.forget([state.id])
+                    if state.is_purged:
+                        self.outbox.forget([state.id])
                     if held is not None:
                         self._erase(index, held)
-                        purged += 1
+                        purged += state.is_purged
                     continue
                 memory = memory_from(state.record)
                 data = codec.to_bytes(memory._replace(signature="", shown_signature=""))

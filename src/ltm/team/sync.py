@@ -199,7 +199,7 @@ def _send(server: TeamServer, replica: ReplicaStore) -> tuple[int, int, int]:
 
 def _is_moot(one: WaitingDecision, said: Mapping[str, Any]) -> bool:
     """Whether every memory it is about was purged meanwhile, so that nothing of it may be kept."""
-    gone = {each.get("id") for each in _objects(said, "records") if each.get("record") is None}
+    gone = {state.id for state in _states(_objects(said, "records")) if state.is_purged}
     return "id" in one.record and set(one.ids) <= gone
 
 
@@ -236,7 +236,15 @@ def _receive(server: TeamServer, replica: ReplicaStore) -> tuple[int, int]:
 
 def _states(said: Sequence[Mapping[str, Any]]) -> list[ServerState]:
     try:
-        return [ServerState(str(each["id"]), str(each["etag"]), each["record"]) for each in said]
+        return [
+            ServerState(
+                str(each["id"]),
+                str(each["etag"]),
+                each["record"],
+                bool(each.get("purged", each["record"] is None)),
+            )
+            for each in said
+        ]
     except KeyError as error:
         raise NoAnswer(f"the server's answer lacks {error}") from None
 
