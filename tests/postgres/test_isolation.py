@@ -408,7 +408,7 @@ def test_what_waits_is_approved_by_a_curator_only(team: Team) -> None:
     assert writer.apply(Restore(other)).stored.memory.status is Status.ACTIVE, "it was approved"
     lines = People(team.database, team.people["curator"]).audit(team.project)
     done = [(each.what, each.person, each.id) for each in lines]
-    assert ("revised", "acme-curator", said.id) in done
+    assert ("approved", "acme-curator", said.id) in done
 
 
 def test_whose_words_wait_is_asked_each_time(team: Team) -> None:

@@ -42,6 +42,12 @@ class _Pending:
     tag: str
     archive: bool = False
 
+    @property
+    def approves(self) -> bool:
+        """Whether a memory that waited comes into force."""
+        waited = self.before is not None and self.before.memory.status is Status.QUARANTINED
+        return waited and self.after.status is Status.ACTIVE
+
 
 class RowChanges:
     """One decision, from reading under locks to writing all it changes."""
@@ -104,6 +110,7 @@ class RowChanges:
         """Make a decision happen; nothing is kept before the transaction ends."""
         applied = self._changes[type(decision)](decision)
         self._write()
+        approves = any(each.approves for each in self._pending.values())
         memory_id = applied.stored.memory.id
         said = dict(detail or {}) | (
             {"superseded": list(applied.superseded)} if applied.superseded else {}
@@ -113,7 +120,7 @@ class RowChanges:
             self._project.tenant_id,
             self._project.id,
             self._person,
-            applied.action,
+            "approved" if approves else applied.action,
             memory_id=memory_id,
             client=self._client,
             detail=said,
