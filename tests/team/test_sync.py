@@ -35,6 +35,8 @@ def test_what_one_machine_keeps_another_finds_and_is_told(world: TeamWorld) -> N
     assert [hit["id"] for hit in hits] == [memory]
     assert "We deploy on Tuesdays" in other.ltm("inject")
     assert other.json("show", memory)["vault"] == "team:acme"
+    assert "at once: ltm team sync" in other.run("edit", "--team", "acme", memory, "--pin").stderr
+    assert "ltm team sync" not in other.run("list", "--team", "acme").stderr
     assert {each["name"] for each in one.json("team", "members")["members"]} == {
         *("anna", "ben", "cleo")
     }
@@ -167,6 +169,8 @@ def test_what_an_agent_stores_waits_until_a_curator_approves_it(world: TeamWorld
         world.server.call(world.tokens[name], "store_memory", content="The index is rebuilt daily")
     converged(one, curator)
     assert one.json("recall", "index")["hits"] == []
+    assert "2 memories of the team acme waiting" in curator.run("approve").stderr
+    assert "acme" not in one.run("approve").stderr, "who may not approve is not asked"
     waiting = one.json("approve", "--team", "acme")["waiting"]
     assert len(waiting) == 2
     refused = one.run("approve", "--team", "acme", waiting[0]["id"])

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ltm.project.layout import Places
     from ltm.recall.passages import SessionSearch
     from ltm.store.store import Store
+    from ltm.team.outbox import Outbox
 
 
 _OFFERED = 3  # memories, where a name is not an id
@@ -57,6 +58,8 @@ class Work(OpenProject):
 
         store = open_replica(team_named(self.places.home, self.team), self.places, self.config)
         self._leaving.callback(store.close)
+        if not self.as_json:
+            self._leaving.callback(_tell_unsent, store.outbox, store.outbox.last)
         return store
 
     def memory(self, name: str, among: Filter | None = None) -> Stored:
@@ -99,6 +102,14 @@ class ServedWork(ServedProject, Work):
         from ltm.recall.passages import session_search
 
         return self.kept.part("said", lambda: session_search(self.places, self.config))
+
+
+def _tell_unsent(outbox: Outbox, before: str) -> None:
+    """Say when a call is done that what it changed is not with the team yet."""
+    from ltm.cli.output import note
+
+    if outbox.last > before:
+        note("Not sent to the team yet: with the next session, or at once: ltm team sync")
 
 
 def _here() -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from contextlib import closing
 
 import click
 
@@ -15,7 +16,8 @@ from ltm.project import layout
 from ltm.project.identity import join
 from ltm.store.revision import approve, check_waits
 from ltm.store.trust import record_trust, waiting
-from ltm.team.teams import note, team_named
+from ltm.team.replica import open_replica
+from ltm.team.teams import note, team_named, teams
 from ltm.text.display import counted
 from ltm.vault.vault import Vault
 
@@ -66,6 +68,7 @@ def approve_command(work: Work, ids: tuple[str, ...], everything: bool) -> None:
         output.say(f"Approved {stored.memory.id} ({output.memory_headline(stored.memory)})")
     if not chosen:
         _show(left)
+        _tell_teams(work)
     elif left:
         listing = output.typed("approve", left[0]).rstrip()
         output.note(f"{len(left)} still waiting; for the list: {listing}")
@@ -80,6 +83,17 @@ def _waiting(work: Work, memory_id: str) -> Stored:
     stored = work.store.read(memory_id)
     check_waits(stored)
     return stored
+
+
+def _tell_teams(work: Work) -> None:
+    """Say where more waits for this person: in teams of which they are a curator."""
+    for team in () if work.team else teams(work.places.home):
+        if team.may_approve:
+            with closing(open_replica(team, work.places, work.config)) as store:
+                waits = store.list(Filter(statuses=(Status.QUARANTINED,)), 0).total
+            if waits:
+                typed = f"ltm approve --team {team.name}"
+                output.note(f"{counted(waits, 'memory')} of the team {team.name} waiting: {typed}")
 
 
 def _show(memories: list[Stored]) -> None:

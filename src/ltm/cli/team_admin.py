@@ -186,19 +186,29 @@ def invite(
     has_token = any(_state(each) == _IN_USE for each in people.tokens(who))
     needs_one = not (issuer or has_token)
     token = people.create_token(who, days=days, label="invitation") if needs_one else ""
-    _say_invited(_name_of(database, tenant), project, who, role, token, days, as_json)
+    name, joins = _name_of(database, tenant), bool(token) or has_token
+    _say_invited(name, project, who, role, token, days, as_json, joins=joins)
     if as_json:
         return
     if has_token:
         output.note(f"The token they have holds here too. Another: ltm team token {person} --new")
     elif issuer:
         output.note("Agents of theirs sign in there, with /mcp behind the address. To join with a")
-        output.note(f"machine takes a token: ltm team token {person} --new")
+        output.note(f"machine they need a token: ltm team token {person} --new")
 
 
 def _say_invited(
-    team: str, project: TeamProject, person: Person, role: str, token: str, days: int, as_json: bool
+    team: str,
+    project: TeamProject,
+    person: Person,
+    role: str,
+    token: str,
+    days: int,
+    as_json: bool,
+    *,
+    joins: bool = True,
 ) -> None:
+    """Print what to pass on to a person; `joins` says whether they have a token to join with."""
     address = _address(team, project.slug)
     if as_json:
         said = {"team": team, "project": project.slug, "person": person.name, "role": role}
@@ -209,7 +219,8 @@ def _say_invited(
     if token:
         output.say(f"token    {token}")
         output.note(f"The token is shown once, and holds for {counted(days, 'day')}.")
-    output.note(f"They type: ltm team join {address}")
+    if joins:
+        output.note(f"They type: ltm team join {address}")
     if _UNKNOWN in address:
         output.note(f"Say where that is with {URL_VARIABLE}, and it stands here in full.")
 

@@ -45,7 +45,7 @@ def database_url(home: str) -> str:
     if given := os.environ.get(VARIABLE, "").strip():
         return given
     path = os.path.join(home, FILE)
-    hint = f"set {VARIABLE}, or write it into this file with: chmod 600 '{path}'"
+    hint = f"set {VARIABLE}, or write it into this file and type: chmod 600 '{path}'"
     try:
         with open(path, encoding="utf-8") as file:
             if stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:

@@ -88,10 +88,14 @@ class Outbox:
         self._folder = os.path.join(folder, "outbox")
         self._refused = os.path.join(folder, "refused")
 
+    @property
+    def last(self) -> str:
+        """What the newest decision is called; '' if none waits."""
+        return max(self._names(), default="")
+
     def put(self, decision: Decision, base: str = "", before: Memory | None = None) -> str:
         """Add a decision at the end; return its key."""
-        last = max(self._names(), default="")[:12]
-        key = f"{int(last or 0) + 1:012}-{os.urandom(8).hex()}"
+        key = f"{int(self.last[:12] or 0) + 1:012}-{os.urandom(8).hex()}"
         said = {"decision": decision_record(decision), "base": base}
         if before is not None:
             said["before"] = as_record(before)

@@ -103,8 +103,10 @@ class TeamServer:
             with error:
                 raise self._refusal(error.code, error.read(4096)) from None
         except (OSError, HTTPException, ValueError) as error:
+            place = urlsplit(self._address)
             raise NoAnswer(
-                f"{urlsplit(self._address).netloc} cannot be reached: {_why(error)}"
+                f"{place.netloc} cannot be reached: {_why(error)}",
+                hint=f"whether it answers: {place.scheme}://{place.netloc}/health",
             ) from None
         try:
             said = json.loads(data)
@@ -152,7 +154,7 @@ def synchronize(home: str, team: Team, *, patience: float = _PATIENCE) -> Synced
         done = _round(home, team)
     except LtmError as error:
         note_round(team.folder, str(error))
-        if isinstance(error, NoAnswer) and not error.hint:
+        if isinstance(error, NoAnswer):
             error.hint = "nothing is lost: it is tried again in the background"
         raise
     finally:
