@@ -56,7 +56,9 @@ def test_after_a_week_offline_on_both_machines_nothing_is_lost(tmp_path: Path) -
     )
     two.ok("forget", gone_later)
     assert one.json("remote", "status")["unsent"] == 4
-    assert "there is no such folder" in one.run("remote", "status").stderr
+    told = one.run("remote", "status").stderr
+    assert "there is no such folder" in told
+    assert f"git init --bare -b main {one.remote}" in told, "a clone of it shows the files"
     aside.rename(one.remote)
     one.now(), two.now(), one.now()
     assert one.texts() == two.texts()

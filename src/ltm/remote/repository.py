@@ -346,7 +346,7 @@ class BareRepository:
 
 
 def _making(folder: str) -> str:
-    return f"git init --bare {shlex.quote(folder)}"
+    return f"git init --bare -b {BRANCH.rpartition('/')[2]} {shlex.quote(folder)}"
 
 
 def _no_git(error: OSError) -> NotFound:
