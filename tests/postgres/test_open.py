@@ -48,6 +48,14 @@ def test_an_unknown_token_is_refused_with_what_to_do(at_home: Ltm) -> None:
     assert "ltm team token PERSON --new" in refused.stderr
 
 
+def test_a_login_of_the_servers_own_is_told_from_the_owner(at_home: Ltm) -> None:
+    found = at_home.json("team", "serve", "--check")
+    assert found == {"database": "ok", "teams": None, "issuer": None}
+    refused = at_home.run("team", "invite", "zed")
+    assert refused.returncode == 1
+    assert "the login 'ltm_owner' in LTM_DATABASE_URL" in refused.stderr
+
+
 def test_the_address_lies_in_a_file_only_its_owner_reads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

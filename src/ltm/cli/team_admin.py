@@ -28,7 +28,7 @@ from ltm.http.bearer import (
 from ltm.http.team import TeamSettings, serve
 from ltm.model import iso, now
 from ltm.postgres import changes, migration
-from ltm.postgres.database import Database, Person, database_url
+from ltm.postgres.database import VARIABLE, Database, Person, database_url
 from ltm.postgres.people import ROLES, AuditLine, People, TeamProject
 from ltm.project.home import home
 from ltm.team.teams import MAIN
@@ -47,6 +47,11 @@ def _database() -> Iterator[Database]:
     database = Database(database_url(home()))
     try:
         database.reach()
+        if owner := migration.owner_instead(database):
+            raise Refused(
+                "this is the login of the server, which sees no team by itself",
+                hint=f"give the address with the login '{owner}' in {VARIABLE}",
+            )
         yield database
     finally:
         database.close()
@@ -476,7 +481,8 @@ def serve_(
 def _check(database: Database, issuer: str, as_json: bool) -> None:
     try:
         migration.check(database)
-        teams = len(People(database).tenants())
+        owns = not migration.owner_instead(database)
+        teams = len(People(database).tenants()) if owns else None
     finally:
         database.close()
     if issuer:
@@ -484,7 +490,8 @@ def _check(database: Database, issuer: str, as_json: bool) -> None:
     if as_json:
         output.emit({"database": "ok", "teams": teams, "issuer": issuer or None})
     else:
-        output.say(f"The database answers, and has {counted(teams, 'team')}.")
+        has = "" if teams is None else f", and has {counted(teams, 'team')}"
+        output.say(f"The database answers{has}.")
         if issuer:
             output.say(f"{issuer} says where its keys are.")
 

@@ -120,6 +120,16 @@ def check(database: Database) -> None:
         )
 
 
+def owner_instead(database: Database) -> str:
+    """Who owns the tables, if the login of the address does not, and so sees no line of them."""
+    with database.as_operator() as db:
+        row = db.execute(
+            "select pg_get_userbyid(nspowner) from pg_namespace"
+            " where nspname = 'ltm' and not pg_has_role(nspowner, 'usage')"
+        ).fetchone()
+    return str(row[0]) if row else ""
+
+
 def version(db: Transaction) -> int:
     """The number of the newest step that was applied."""
     found = db.execute("select coalesce(max(version), 0) from ltm.schema_version").fetchone()
