@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from tests.effort import ALL
@@ -224,6 +225,21 @@ def test_a_server_that_is_killed_loses_and_doubles_nothing(world: TeamWorld) -> 
         files = converged(one, other)
         assert all(any(text in each for each in files.values()) for text in texts)
         assert len(files) == len(texts) == world.memories()
+
+
+def test_what_only_a_newer_ltm_knows_is_told_and_waits_for_it(world: TeamWorld) -> None:
+    one, other = world.machine("ben"), world.machine("cleo")
+    one.remember("The gate is closed at nine")
+    one.sync()
+    later = "update ltm.memory set record = record || %s, seq = seq + 1"
+    with psycopg.connect(world.cluster.url(world.name)) as db:
+        db.execute(later, ('{"kind": "recipe"}',))
+    done = other.run("team", "sync")
+    assert done.returncode == 1
+    assert "the server has what this ltm does not know, so update it: kind" in done.stderr
+    with psycopg.connect(world.cluster.url(world.name)) as db:
+        db.execute(later, ('{"kind": "fact"}',))
+    assert len(converged(one, other)) == 1
 
 
 def test_a_machine_that_lost_what_it_knew_takes_everything_again(world: TeamWorld) -> None:

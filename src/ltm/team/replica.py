@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,6 @@ from ltm.decisions import (
     Revise,
     Sign,
     decision_record,
-    memory_from,
 )
 from ltm.errors import NotFound, Refused
 from ltm.files.atomic import make_folder, read_plain, write_file
@@ -57,11 +56,11 @@ _EVERY = Filter(statuses=tuple(Status))
 
 
 class ServerState(NamedTuple):
-    """A memory as the server has it now; without a record it is not there."""
+    """A memory as the server has it now; None if it is not there."""
 
     id: str
     etag: str
-    record: Mapping[str, Any] | None
+    memory: Memory | None
     is_purged: bool
     """Whether it was there, and no byte of it is to be kept."""
 
@@ -185,7 +184,8 @@ class ReplicaStore(FileStore):
                 if state.id in waiting:
                     continue  # the answer to that decision will have the state after it
                 held = index.get(state.id)
-                if state.record is None:
+                memory = state.memory
+                if memory is None:
                     known.etags.pop(state.id, None)
                     if state.is_purged:
                         self.outbox.forget([state.id])
@@ -193,7 +193,6 @@ class ReplicaStore(FileStore):
                         self._erase(index, held)
                         purged += state.is_purged
                     continue
-                memory = memory_from(state.record)
                 data = codec.to_bytes(memory._replace(signature="", shown_signature=""))
                 if held is None or held.etag != etag(data):
                     self._put(held, memory, data)

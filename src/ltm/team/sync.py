@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from ltm import __version__
 from ltm.config.config import load
+from ltm.decisions import memory_from
 from ltm.errors import Busy, LtmError, NotFound, Refused
 from ltm.files.lock import Lock
 from ltm.llm.http_api import opener_for
@@ -238,17 +239,19 @@ def _receive(server: TeamServer, replica: ReplicaStore) -> tuple[int, int]:
 
 def _states(said: Sequence[Mapping[str, Any]]) -> list[ServerState]:
     try:
-        return [
-            ServerState(
-                str(each["id"]),
-                str(each["etag"]),
-                each["record"],
-                bool(each.get("purged", each["record"] is None)),
-            )
-            for each in said
-        ]
+        return [_state(each, each["record"]) for each in said]
     except KeyError as error:
         raise NoAnswer(f"the server's answer lacks {error}") from None
+    except ValueError as error:
+        raise NoAnswer(
+            f"the server has what this ltm does not know, so update it: {error}"
+        ) from None
+
+
+def _state(said: Mapping[str, Any], record: object) -> ServerState:
+    memory = None if record is None else memory_from(record)
+    is_purged = bool(said.get("purged", memory is None))
+    return ServerState(str(said["id"]), str(said["etag"]), memory, is_purged)
 
 
 def _objects(said: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
