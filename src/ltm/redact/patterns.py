@@ -245,7 +245,7 @@ SHAPES: tuple[Shape, ...] = (
            r"(?:[a-z0-9_-]{2,35}\.)?%A{40,44}", "dp.pt.{a43}", "dp.st.prd.{a43}"),
     _token("tailscale-key", "tskey-", r"[a-z]+-%A+-%A{16,}", "tskey-auth-{a12}-{a32}"),
     _token("1password-token", "ops_eyJ", r"[A-Za-z0-9+/_-]{100,}={0,3}", "ops_eyJ{a250}"),
-    # Of a team of ours (`postgres/people`)
+    # Of a team's server (`postgres/people`)
     _token("ltm-token", "ltm_", r"(?=%W*[A-Z])%W{43}(?!%W)", "ltm_{w43}", "- ltm_owner",
            "- ltm_" + "of_a_name_" * 4 + "abc"),
     # Code and packages
