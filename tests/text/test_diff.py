@@ -17,6 +17,11 @@ from ltm.text.diff import word_diff
         ("", "new", ["added:new"]),
         ("old", "", ["removed:old"]),
         ("port 8080.", "port 8081.", ["same:port ", "removed:8080", "added:8081", "same:."]),
+        (
+            "at most 5,000.",
+            "at most 3,000.",
+            ["same:at most ", "removed:5,000", "added:3,000", "same:."],
+        ),
     ],
 )
 def test_words_are_compared(before: str, after: str, parts: list[str]) -> None:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from ltm.record import NamedTuple
 
-_PIECES = re.compile(r"\s+|\w+|[^\w\s]")
+_PIECES = re.compile(r"\s+|\d+(?:[.,:]\d+)+|\w+|[^\w\s]")
 _MOST = 6_000
 """Words that are compared one by one; longer texts are compared line by line."""
 
