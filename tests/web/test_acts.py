@@ -116,8 +116,9 @@ def test_an_edit_of_something_changed_meanwhile_shows_both_texts(person: Person)
     person.tab.locator("#edit-text").fill("Feature flags live in src/switches.py")
     person.press("Save")
     expect(person.tab.locator("h1")).to_have_text("It was changed elsewhere meanwhile")
-    for text in ("src/toggles.py", "src/switches.py"):
-        expect(person.tab.locator("main .two")).to_contain_text(text)
+    for card, text, other in ((0, "src/toggles.py", "switches"), (1, "src/switches.py", "toggles")):
+        expect(person.tab.locator("main .two .card").nth(card)).to_contain_text(text)
+        expect(person.tab.locator("main .two .card").nth(card)).not_to_contain_text(other)
     assert "toggles" in person.memory("pattern").content
     person.press("Save")
     assert "switches" in person.memory("pattern").content
@@ -289,6 +290,17 @@ def test_two_memories_become_one(person: Person) -> None:
     into, other = person.memory("into"), person.memory("other")
     person.open(f"/m/{into.id}")
     person.tab.get_by_label("The other one").select_option(value=other.id)
+    person.press("Compare both")
+    expect(person.tab.get_by_label("The text for both")).to_have_value(
+        f"{into.content}\n\n{other.content}"
+    )
+    with person.scene.open() as project:
+        stored = project.store.read(other.id)
+        revise(project.store, stored, {"content": "Backups run at night, are kept for 30 days"})
+    person.press("Merge")
+    expect(person.tab.get_by_role("alert")).to_contain_text("was changed elsewhere meanwhile")
+    other = person.memory("other")
+    person.open(f"/m/{into.id}?with={other.id}")
     both = "Backups run at 02:00 and are kept for 30 days"
     person.tab.get_by_label("The text for both").fill(both)
     person.press("Merge")

@@ -73,9 +73,9 @@ def _name(memory: Memory) -> str:
     return f"“{shortened(one_line(memory.title), _LONG)}”"
 
 
-def _seen(visit: Visit, stored: Stored) -> Stored:
+def _seen(visit: Visit, stored: Stored, field: str = "etag") -> Stored:
     """A memory, if it is as the form showed it."""
-    if visit.has("etag") and visit.form("etag") != stored.etag:
+    if visit.has(field) and visit.form(field) != stored.etag:
         raise Conflict(
             f"{stored.memory.id} was changed elsewhere meanwhile",
             hint="the page shows it as it is now: look at it, then do it again",
@@ -230,13 +230,13 @@ def _approved(visit: Visit, found: list[Stored]) -> Done:
 
 def merge(visit: Visit) -> Done:
     """Let this memory take another one in, with the text the person wrote for both."""
-    other = visit.store.read((visit.form("other_id") or visit.form("other")).strip())
-    into = visit.memory()
+    into, other = _seen(visit, visit.memory()), visit.store.read(visit.form("other"))
+    _seen(visit, other, "other_etag")
     if into.memory.id == other.memory.id:
         raise WrongUsage("a memory cannot take itself in", hint="choose another one")
     before = touched(visit.store, [into.memory.id, other.memory.id])
     content = visit.form("content").strip()
-    etags = {each.memory.id: each.etag for each in (_seen(visit, into), other)}
+    etags = {each.memory.id: each.etag for each in (into, other)}
     kept = content if content != into.memory.content.strip() else ""
     visit.store.apply(Merge(into.memory.id, (other.memory.id,), kept, etags))
     back = visit.put_back(noted(visit.store, before))

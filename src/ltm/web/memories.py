@@ -51,7 +51,7 @@ from ltm.team.teams import teams
 from ltm.text.diff import word_diff
 from ltm.text.display import estimate, one_line
 from ltm.text.judge import judge
-from ltm.text.sentences import opens_with, shortened
+from ltm.text.sentences import opens_with, shortened, title_of
 from ltm.text.terms import matches, query_terms
 from ltm.upkeep import consolidate, plan
 from ltm.vault import key_file
@@ -264,9 +264,19 @@ def memory_values(visit: Visit, stored: Stored) -> PageValues:
         "newer": [_brief(each) for each in _chain(visit, (memory.superseded_by,), older=False)],
         "distinct": [_brief(each) for each in _of_ids(visit, memory.distinct)],
         "neighbours": [_brief(each.stored) | {"how": each.how} for each in neighbours],
+        "merging": _merging(visit),
         "kinds": [each.name for each in kinds],
         "states": list(kind.states),
     }
+
+
+def _merging(visit: Visit) -> PageValues | None:
+    """The memory that is to be merged into the one shown, if one was chosen."""
+    chosen = visit.every("with")
+    if not chosen:
+        return None
+    stored = visit.store.read(chosen[-1].strip())
+    return _brief(stored) | _said(stored) | {"content": stored.memory.content}
 
 
 def _source(visit: Visit, memory: Memory) -> PageValues:
@@ -326,12 +336,17 @@ def _versions(visit: Visit, memory: Memory) -> list[PageValues]:
         }
         if before is not None:
             value["diff"] = [part._asdict() for part in word_diff(before.text, each.text)]
-            if before.title != each.title:
+            if before.title != each.title and not (_follows(before) and _follows(each)):
                 titles = word_diff(before.title, each.title)
                 value["title_diff"] = [part._asdict() for part in titles]
         versions.append(value)
         before = each
     return versions[::-1]
+
+
+def _follows(memory: Memory) -> bool:
+    """Whether the title says no more than the beginning of the text."""
+    return memory.title == title_of(memory.content)
 
 
 def _former(memory: Memory) -> list[str]:
