@@ -189,6 +189,7 @@ def test_a_page_that_is_not_there_says_so(tab: Page, site: Served) -> None:
     for path, told in (
         ("/nothing", "there is no page at /nothing"),
         ("/m/mem_nothing", "mem_nothing"),
+        ("/undo", "there is no page at /undo"),
         ("/s/nothing", "nothing is kept of session"),
         ("/?project=nothing", "there is no project"),
         ("/time?since=yellow", "is not a day"),
@@ -318,10 +319,21 @@ def test_a_session_has_its_memories_next_to_their_lines(tab: Page, site: Served)
     expect(line.get_by_role("link")).to_contain_text("Deploys go through the queue runner")
 
 
+def test_health_leads_to_the_memory_that_a_finding_is_about(
+    tab: Page, site: Served, scene: Scene
+) -> None:
+    tab.goto(f"{site.address}/health")
+    with tab.expect_event("domcontentloaded"):
+        tab.get_by_role("link", name="Open the memory").first.click()
+    expect(tab.get_by_role("heading", name="In conflict with this")).to_be_visible()
+
+
 def test_a_history_is_a_difference_of_words(tab: Page, site: Served, scene: Scene) -> None:
     tab.goto(f"{site.address}/m/{scene.ids['gotcha']}")
     expect(tab.locator("#history ~ ol ins").first).to_contain_text("behind")
     expect(tab.locator("#history ~ ol del").first).to_contain_text("ahead")
+    # The title follows the text, so it says nothing else.
+    expect(tab.locator("#history ~ ol del")).to_have_count(1)
 
 
 @pytest.mark.skipif(os.environ.get("LTM_PICTURES") != "write", reason="made on demand")

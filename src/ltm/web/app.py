@@ -272,7 +272,7 @@ class _Pages:
     async def unknown(self, request: Request, error: Exception) -> Response:
         """An address that leads nowhere."""
         assert isinstance(error, HTTPException)
-        if error.status_code != 404:
+        if error.status_code != 404 and request.method != "GET":
             return PlainTextResponse(f"{error.detail}\n", error.status_code)
 
         def answer(visit: Visit) -> Response:
@@ -387,9 +387,9 @@ def _moment(text: object) -> datetime | None:
         return None
 
 
-def _day(text: object) -> str:
+def _day(text: object, month: str = "%b %Y") -> str:
     moment = _moment(text)
-    return f"{moment.day} {moment:%b %Y}" if moment else str(text or "")
+    return f"{moment.day} {moment.strftime(month)}" if moment else str(text or "")
 
 
 def _minute(text: object) -> str:

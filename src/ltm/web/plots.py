@@ -11,11 +11,13 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from ltm.text.sentences import shortened
+
 _WIDE, _HIGH = 480, 150
 _LEFT, _BELOW = 34, 22
 _BAR = 14
 _WIDEST = 44  # of a bar, so that few values do not look like a wall
-_SHORT = 20  # characters of a title in a graph
+_SHORT = 24  # characters of a title in a graph
 
 
 def bars(values: Sequence[tuple[str, float]], title: str) -> Markup:
@@ -141,7 +143,7 @@ def graph(centre: Mapping[str, Any], around: Sequence[Mapping[str, Any]], addres
 
 def _node(x: float, y: float, middle: float, memory: Mapping[str, Any], link: str) -> Markup:
     title = str(memory["title"])
-    short = title if len(title) <= _SHORT else title[: _SHORT - 1].rstrip() + "…"
+    short = shortened(title, _SHORT)
     below = y + (-12 if y < middle else 20)
     return Markup(
         '<a href="{}"><circle class="node {}" cx="{:.0f}" cy="{:.0f}" r="7">'

@@ -14,7 +14,7 @@ from ltm.config.options import OPTIONS
 from ltm.embed.embedder import standing
 from ltm.errors import LtmError
 from ltm.llm.model import model_lines
-from ltm.model import Memory, Problem, Status, now
+from ltm.model import Memory, Problem, Status, is_id, now
 from ltm.sessions.transcript import all_transcripts
 from ltm.spool import hook_log
 from ltm.state.candidates import Candidates
@@ -117,7 +117,8 @@ def health(visit: Visit) -> PageValues:
     connected = _connections(visit)
     clients = client_health(places, connected)
     vectors = standing(visit.config)
-    sessions = visit.log.sessions(places.project.id, 1) if os.path.exists(places.state_db) else []
+    sessions = visit.log.sessions(places.project.id) if os.path.exists(places.state_db) else []
+    last = max(sessions, key=lambda each: each.ended or each.started, default=None)
     return {
         "checked": checked,
         "healthy": clients.is_sound and not any(each.ill for each in found),
@@ -127,9 +128,7 @@ def health(visit: Visit) -> PageValues:
         "clients": [each.as_record() | {"title": each.client.title} for each in connected],
         "last_error": hook_log.last(places.home),
         "last_session": (
-            {"id": sessions[0].id, "started": sessions[0].started, "ended": sessions[0].ended}
-            if sessions
-            else None
+            {"id": last.id, "started": last.started, "ended": last.ended} if last else None
         ),
         "project": value["project"],
         "agent": value["agent"],
@@ -149,7 +148,14 @@ def health(visit: Visit) -> PageValues:
 
 
 def _problem(found: Problem) -> PageValues:
-    return {"path": found.path, "line": found.line, "message": found.message, "ill": found.ill}
+    name = found.path.removesuffix(".md").rpartition(".")[2]
+    return {
+        "path": found.path,
+        "line": found.line,
+        "message": found.message,
+        "ill": found.ill,
+        "memory": name if is_id(name) else "",
+    }
 
 
 def _connections(visit: Visit) -> list[ClientState]:

@@ -10,6 +10,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from ltm.clients.table import BY_NAME
+from ltm.config.options import SIGNALS_BY_NAME
 from ltm.friction.analysis import Analysis, analyse, learn, project_finder
 from ltm.friction.report import health
 from ltm.friction.ruleset import rules as rules_of
@@ -254,7 +255,12 @@ def _trend(found: Analysis) -> PageValues:
             for week, peaks in sorted(weeks.items())[-26:]
         ],
         "signals": [
-            {"name": name, "count": counts[name], "weight": weights[name]}
+            {
+                "name": name,
+                "said": SIGNALS_BY_NAME[name].doc,
+                "count": counts[name],
+                "weight": weights[name],
+            }
             for _, name in ranked[:_SIGNALS]
         ],
     }
