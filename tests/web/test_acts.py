@@ -161,6 +161,9 @@ def test_the_first_page_pins_and_forgets_too(person: Person) -> None:
         person.press(f"{button} {before.title}")
         assert getattr(person.memory("architecture"), field) != getattr(before, field)
         assert person.tab.url.startswith(f"{person.site.address}/?done=")
+        # It leads back to the line or the next one, and what undoes it is in sight there.
+        expect(person.tab.locator(f"#{person.tab.url.partition('#')[2]}")).to_be_in_viewport()
+        expect(person.tab.get_by_role("button", name="Undo")).to_be_in_viewport()
         person.undo()
         assert same(before, person.memory("architecture"))
 

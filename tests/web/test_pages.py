@@ -192,6 +192,8 @@ def test_a_page_that_is_not_there_says_so(tab: Page, site: Served) -> None:
         ("/undo", "there is no page at /undo"),
         ("/s/nothing", "nothing is kept of session"),
         ("/?project=nothing", "there is no project"),
+        ("/?team=nothing", "belongs to no team"),
+        ("/?agent=../nothing", "agent"),
         ("/time?since=yellow", "is not a day"),
         ("/find?kind=yellow", "yellow"),
     ):

@@ -322,10 +322,12 @@ class _Pages:
         values = {"message": str(error), "hint": error.hint}
         if request.url.path.endswith(".json"):
             return Response(json.dumps({"error": values}), status, media_type="application/json")
-        if isinstance(error, NotFound) and not asked.keys().isdisjoint(("project", "team")):
-            asked = {}  # it may be what is wrong
-        with Visit(self._site, asked, form, {}) as visit:
-            return self._shown(visit, request, "error", values, status)
+        try:
+            with Visit(self._site, asked, form, {}) as visit:
+                return self._shown(visit, request, "error", values, status)
+        except LtmError:  # what is wrong is the project, team or agent that was asked for
+            with Visit(self._site, {}, form, {}) as visit:
+                return self._shown(visit, request, "error", values, status)
 
     def _shown(
         self,

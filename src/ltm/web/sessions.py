@@ -132,6 +132,8 @@ def session(visit: Visit) -> PageValues:
     if page < 0:
         before = sum(each.last < line for each in passages) if line else 0
         page = before // TURNS
+    pages = max(1, -(-len(passages) // TURNS))
+    page = min(page, pages - 1)
     shown = passages[page * TURNS : (page + 1) * TURNS]
     known = _logged(visit).get(name)
     return {
@@ -145,7 +147,7 @@ def session(visit: Visit) -> PageValues:
         "turns": [_turn(each, learned, line) for each in shown],
         "memories": [_link(each) for each in learned],
         "page": page,
-        "pages": max(1, -(-len(passages) // TURNS)),
+        "pages": pages,
         "around": line,
     }
 
