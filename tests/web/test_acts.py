@@ -129,6 +129,31 @@ def test_an_edit_of_something_changed_meanwhile_shows_both_texts(person: Person)
         revise(project.store, project.store.read(before.id), {"content": before.content})
 
 
+@pytest.mark.parametrize(
+    ("name", "path", "button"),
+    [
+        ("waits", "/review", re.compile("^Keep.*Deploys are approved")),
+        ("waits", "/review", re.compile("^Keep all 3")),
+        ("waits", "/find?status=quarantined", "Approve"),
+    ],
+)
+def test_what_was_changed_since_it_was_shown_is_not_approved(
+    person: Person, name: str, path: str, button: str | re.Pattern[str]
+) -> None:
+    before = person.memory(name)
+    person.open(path)
+    if button == "Approve":
+        person.tab.get_by_label(f"Select {before.title}").check()
+    with person.scene.open() as project:
+        other = f"{before.content} by mail"
+        revise(project.store, project.store.read(before.id), {"content": other})
+    person.press(button)
+    expect(person.tab.get_by_role("alert")).to_contain_text("was changed elsewhere meanwhile")
+    assert person.memory(name).status is Status.QUARANTINED
+    with person.scene.open() as project:
+        revise(project.store, project.store.read(before.id), {"content": before.content})
+
+
 @act("/m/{name}/pin")
 @act("/m/{name}/unpin")
 @act("/m/{name}/promote")

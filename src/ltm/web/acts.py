@@ -75,7 +75,18 @@ def _name(memory: Memory) -> str:
 
 def _seen(visit: Visit, stored: Stored, field: str = "etag") -> Stored:
     """A memory, if it is as the form showed it."""
-    if visit.has(field) and visit.form(field) != stored.etag:
+    return _unchanged(stored, visit.form(field) if visit.has(field) else stored.etag)
+
+
+def _all_seen(visit: Visit, ids: Iterable[str]) -> list[Stored]:
+    """Several memories, if each is as the form showed it."""
+    shown = {name: etag for name, _, etag in (each.partition(" ") for each in visit.forms("seen"))}
+    found = [visit.store.read(each) for each in dict.fromkeys(ids)]
+    return [_unchanged(each, shown.get(each.memory.id, each.etag)) for each in found]
+
+
+def _unchanged(stored: Stored, etag: str) -> Stored:
+    if etag != stored.etag:
         raise Conflict(
             f"{stored.memory.id} was changed elsewhere meanwhile",
             hint="the page shows it as it is now: look at it, then do it again",
@@ -287,7 +298,7 @@ def bulk(visit: Visit) -> Done:
         raise WrongUsage("no memory is selected", hint="tick the boxes of those you mean")
     if act not in _ACTS:
         raise WrongUsage(f"'{act}' is not an act", hint=f"choose one of: {', '.join(_ACTS)}")
-    found = [visit.store.read(each) for each in ids]
+    found = _all_seen(visit, ids)
     if act == "forget":
         return _forgotten(visit, found)
     if act == "approve":
@@ -316,7 +327,7 @@ def decide(visit: Visit) -> Done:
         raise WrongUsage("choose to keep or to drop")
     candidates = Candidates(visit.places.private)
     records = named(candidates.waiting(), visit.forms("candidate"))
-    found = [visit.store.read(each) for each in dict.fromkeys(visit.forms("memory"))]
+    found = _all_seen(visit, visit.forms("memory"))
     backs: list[Callable[[Visit], None] | None] = []
     if found:
         done = _approved(visit, found) if keep else _forgotten(visit, found)

@@ -501,6 +501,7 @@ def _quarantined(stored: Stored, places: Places) -> PageValues:
     return {
         "type": "quarantined",
         "id": memory.id,
+        "etag": stored.etag,
         "text": memory.text,
         "kind": memory.kind,
         "impact": str(memory.impact),
