@@ -75,6 +75,15 @@ def test_keys_lead_to_pages_and_into_the_search(tab: Page, site: Served) -> None
     expect(tab.get_by_role("dialog")).to_be_hidden()
 
 
+def test_the_menu_of_projects_closes_by_a_click_elsewhere_and_by_escape(tab: Page) -> None:
+    menu = tab.locator("details.switch .menu")
+    for leave in (lambda: tab.locator("h1").click(), lambda: tab.keyboard.press("Escape")):
+        tab.locator("details.switch summary").click()
+        expect(menu).to_be_visible()
+        leave()
+        expect(menu).to_be_hidden()
+
+
 def test_review_is_done_by_keys_alone(tab: Page, site: Served, scene: Scene) -> None:
     tab.goto(f"{site.address}/review")
     tab.keyboard.press("j")

@@ -60,6 +60,10 @@
     if (done) event.preventDefault();
   });
 
+  document.addEventListener("click", (event) => {
+    all("details.switch[open]").forEach((each) => { if (!each.contains(event.target)) each.open = false; });
+  });
+
   // -- what is selected
   const count = () => {
     const place = one("#selected");
