@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -77,7 +77,11 @@ def test_keys_lead_to_pages_and_into_the_search(tab: Page, site: Served) -> None
 
 def test_the_menu_of_projects_closes_by_a_click_elsewhere_and_by_escape(tab: Page) -> None:
     menu = tab.locator("details.switch .menu")
-    for leave in (lambda: tab.locator("h1").click(), lambda: tab.keyboard.press("Escape")):
+    ways: list[Callable[[], None]] = [
+        lambda: tab.locator("h1").click(),
+        lambda: tab.keyboard.press("Escape"),
+    ]
+    for leave in ways:
         tab.locator("details.switch summary").click()
         expect(menu).to_be_visible()
         leave()
