@@ -396,10 +396,16 @@ _BULLET = re.compile(r"^[-*+]\s+(?:\[[ xX]\]\s+)?(?P<text>\S.*)$")
 # The lines of Memory Keeper's template, to the letter: "[WIP] …" is the user's own words.
 _PLACEHOLDER = re.compile(
     r"\[[^\]\n]*\]\Z|\.{3}\Z|(?:none|n/a|tbd)\.?\Z"
-    r"|\[?(?:what was accomplished|decision(?: \d+)?|pattern(?: discovered)?|issue(?: found)?)\]?"
-    r"(?:: \[?(?:reason|why|open|resolved|open/resolved|open\|resolved)\]?)?\Z",
+    r"|\[?(?:what was accomplished|decision(?: \d+| content)?|pattern(?: discovered| description)?"
+    r"|issue(?: found| description)?|another (?:decision|pattern)|fixed something)\]?"
+    r"(?:: \[?(?:(?:its )?reason(?: why)?|why|open|resolved|open/resolved|open\|resolved)\]?)?\Z",
     re.IGNORECASE,
 )
+_TYPE = (
+    r"(?:architecture|technology|approach|convention|best-practice|anti-pattern|bugfix|performance"
+    r"|security|feature|other)"
+)
+_TYPES = re.compile(rf"\[({_TYPE}(?:\|{_TYPE})*)\]\s*", re.IGNORECASE)
 _SECTIONS = ("decisions", "patterns", "issues", "gotchas", "facts", "learnings", "preferences")
 _STATE = re.compile(r"[:–—-]\s*\(?(open|resolved)\)?\s*\Z", re.IGNORECASE)
 
@@ -422,9 +428,9 @@ def notes(
         bullet = _BULLET.match(line)
         if not kind or not bullet:
             continue
-        what = bullet["text"].strip()
+        tags, what = typed(bullet["text"].strip())
         if not is_placeholder(what) and len(what.split()) >= 2:
-            yield _noted(what, kind, kinds, source)
+            yield _noted(what, tags, kind, kinds, source)
 
 
 def is_placeholder(text: str) -> bool:
@@ -432,16 +438,24 @@ def is_placeholder(text: str) -> bool:
     return bool(_PLACEHOLDER.match(text))
 
 
-def _noted(what: str, kind: str, kinds: Kinds, source: Source) -> Candidate:
+def typed(text: str) -> tuple[tuple[str, ...], str]:
+    """The type that a line of Memory Keeper's notes may begin with, as tags, and the rest of it."""
+    found = _TYPES.match(text)
+    types = found[1].lower().split("|") if found else ()
+    return tuple(each for each in types if each != "other"), text[found.end() if found else 0 :]
+
+
+def _noted(what: str, tags: tuple[str, ...], kind: str, kinds: Kinds, source: Source) -> Candidate:
     if kinds[kind].states:
         found = _STATE.search(what)
         state = found[1].lower() if found else kinds[kind].first_state
-        return Candidate(kind, tidy(_STATE.sub("", what)), 0.9, source, state=state)
+        return Candidate(kind, tidy(_STATE.sub("", what)), 0.9, source, state=state, tags=tags)
     claim, _, reason = what.rpartition(": ")  # what and why
     if claim.count("`") % 2 or len(claim.split()) < 2:
         claim, reason = what, ""
     title = title_of(tidy(claim))
-    return Candidate(kind, tidy(what), 0.9, source, title=title, reason=reason.strip(" ."))
+    reason = reason.strip(" .")
+    return Candidate(kind, tidy(what), 0.9, source, title=title, reason=reason, tags=tags)
 
 
 def _kind(name: str, kinds: Kinds) -> str:

@@ -1,14 +1,21 @@
-"""What other memory tools leave on a person's machine, in the forms they write.
+"""What other memory tools leave on a person's machine.
 
-The formats are those of the tools' own documents and sources; nothing of their code is here.
+`STORES` has the forms of their documents and sources, with the corners that matter. `WRITTEN` are
+stores that the code of four of these tools wrote, at the commit or version that is named, from
+sentences of ours; none of that code is here. The fifth, liteagents, has its MEMORY.md written by a
+model.
 """
 
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
+import tarfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tests.transfer.importing import write
 from tests.transfer.test_anima import anima
@@ -16,6 +23,7 @@ from tests.transfer.test_claude_ltm import claude_ltm
 from tests.transfer.test_memory_keeper import memory_keeper
 from tests.transfer.test_memory_mcp import memory_mcp
 
+HOMES = Path(__file__).parent / "homes"
 REVIEWERS = "5ec0de00-1111-2222-3333-444455556666"
 
 MEMORY_MD = """\
@@ -187,6 +195,32 @@ STORES: dict[str, Callable[[Path, Path], Path]] = {
     "auto-memory": of_auto_memory,
 }
 """What makes the store of a tool in a home and a project; it gives the path that is offered."""
+
+
+def of_its_own(name: str, home: Path, project: Path) -> Path:
+    """What the tool's own code wrote, as if it had been written here."""
+    with TemporaryDirectory() as top, tarfile.open(HOMES / f"{name}.tar.gz") as packed:
+        packed.extractall(top, filter="data")
+        shutil.copytree(Path(top, "home"), home, dirs_exist_ok=True)
+        shutil.copytree(Path(top, "project"), project, dirs_exist_ok=True)
+    offered = {
+        "claude-ltm": project / ".claude" / "ltm",
+        "anima": home / ".ltm" / "memories.db",
+        "memory-mcp": project / ".memory" / "state.json",
+        "memory-keeper": project / ".claude" / "memory" / "facts.json",
+    }[name.partition("@")[0]]
+    if offered.suffix == ".db":
+        with sqlite3.connect(offered) as db:
+            db.execute("UPDATE projects SET path = ?", (str(project),))
+        db.close()
+    return offered
+
+
+WRITTEN: dict[str, Callable[[Path, Path], Path]] = {
+    name: partial(of_its_own, name)
+    for name in ("claude-ltm@471a83a", "anima@1ad8483", "memory-mcp@5ca1def", "memory-keeper@6.4")
+}
+"""The same with what a tool's own code wrote."""
 
 
 def _hooks(home: Path, **commands: str) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.cli.runner import Ltm
-from tests.e2e.newcomer.stores import REVIEWERS, STORES
+from tests.e2e.newcomer.stores import REVIEWERS, STORES, WRITTEN
 from tests.mcp.wire import Wire
 from tests.security.strangers import session_start
 from tests.sessions.writing import Transcript
@@ -31,6 +31,10 @@ KEPT = {
     "memory-mcp": "Stripe Checkout",
     "memory-keeper": "Always use heredoc for bash",
     "auto-memory": "Use pnpm, never npm",
+    "claude-ltm@471a83a": "Retries of payments back off",
+    "anima@1ad8483": "Ann wants answers without flattery",
+    "memory-mcp@5ca1def": "The page of the bank takes cards",
+    "memory-keeper@6.4": "next comes the release",
 }
 """A memory of each store that the session after the import is told."""
 
@@ -44,7 +48,7 @@ def mover(ltm: Ltm) -> Mover:
     def make(tool: str) -> tuple[Ltm, Path]:
         for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "begin"]):
             _git(ltm, *words)
-        return ltm, STORES[tool](ltm.home, ltm.project)
+        return ltm, {**STORES, **WRITTEN}[tool](ltm.home, ltm.project)
 
     return make
 
@@ -58,7 +62,7 @@ def _git(ltm: Ltm, *words: str) -> None:
 def moved_in(mover: Mover, tool: str) -> Ltm:
     """The person after the import."""
     ltm, path = mover(tool)
-    ltm.run("import", str(path) if tool in ("anima", "auto-memory") else ".")
+    ltm.run("import", str(path if ltm.project not in path.parents else ltm.project))
     return ltm
 
 
@@ -78,13 +82,13 @@ def calls(ltm: Ltm, *wanted: tuple[str, dict[str, Any]]) -> list[str]:
         return [wire.call(name, **arguments) for name, arguments in wanted]
 
 
-@pytest.mark.parametrize("tool", STORES)
+@pytest.mark.parametrize("tool", KEPT)
 def test_an_old_store_is_noticed_everywhere_and_offered_until_it_is_imported(
     mover: Mover, tool: str
 ) -> None:
     ltm, path = mover(tool)
     before = snapshot(ltm.project)
-    source = path if tool in ("anima", "auto-memory") else ltm.project
+    source = path if ltm.project not in path.parents else ltm.project
     offers = [each for each in ltm.json("status")["foreign"] if each["path"] == str(path)]
     assert [each["new"] for each in offers] == [True]
     assert "ltm import" in offers[0]["message"]
@@ -99,6 +103,75 @@ def test_an_old_store_is_noticed_everywhere_and_offered_until_it_is_imported(
     assert KEPT[tool] in text
     again = ltm.json("import", str(source))
     assert (again["added"], again["updated"]) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("tool", "active", "phases"),
+    [
+        (
+            "claude-ltm@471a83a",
+            {"Retries of payments back off", 'He said "hi": 42', "Cache", "Gateway"},
+            {"Retries of payments back off": 0, "Cache": 1, "Gateway": 2, "Gone": 3},
+        ),
+        (
+            "anima@1ad8483",
+            {
+                "Ann wants answers without flattery",
+                "The api and the database schema live in one module",
+                "118 tests passing",
+                "Maybe the gateway drops requests when it is restarted",
+                "Never push to main: use a branch",
+            },
+            {},
+        ),
+        (
+            "memory-mcp@5ca1def",
+            {
+                "About Shop",
+                "Payments go through src/lib/payments.ts",
+                "The page of the bank takes cards, not forms of our own",
+                "The webhook of the bank needs the raw body, and $& is no replacement text",
+                "Amounts are whole cents",
+                "Billing: page half done, tests green",
+            },
+            {"The demo is on Friday": 3},
+        ),
+        (
+            "memory-keeper@6.4",
+            {
+                "Prices are whole cents",
+                "Keep YAML for settings",
+                "See http://docs.example.org/api",
+                "Cache in SQLite",
+                "Quote every path",
+                "Measure before mending",
+                "Tests are sentences",
+                "The invoice loses its number",
+                "The parser loses the BOM",
+                "Slow start",
+                "Session 2026-10-02_0900",
+                "Session 2026-11-18_1830",
+            },
+            {},
+        ),
+    ],
+)
+def test_what_a_tool_wrote_itself_moves_in_each_thing_once(
+    mover: Mover, tool: str, active: set[str], phases: dict[str, int]
+) -> None:
+    ltm = moved_in(mover, tool)
+    found = {each["title"]: each for each in listed(ltm)}
+    assert {title for title, each in found.items() if each["phase"] < 3} == active
+    assert len(listed(ltm)) == len(found), "nothing twice"
+    assert {title: found[title]["phase"] for title in phases} == phases
+    kept = b"".join(path.read_bytes() for path in ltm.home.glob(".ltm/projects/**/*.md"))
+    assert b"hunter2" not in kept
+    if tool.startswith("memory-keeper"):
+        tags = {title: each["tags"] for title, each in found.items()}
+        assert tags["Cache in SQLite"] == ["technology"]
+        assert found["See http://docs.example.org/api"]["reason"] == "the new address"
+        assert found["The parser loses the BOM"]["state"] == "resolved"
+        assert "; next comes the release" in ltm.ok("show", found["Session 2026-11-18_1830"]["id"])
 
 
 def test_an_import_of_the_project_names_the_place_where_the_notes_of_the_client_are(
@@ -514,11 +587,14 @@ NOTE = """\
 ## Decisions
 - [Decision 1]: [Reason]
 - Decision 2: Reason
-- Keep YAML: people read it
+- [architecture|technology|approach] Decision content: Reason why
+- [architecture] Another decision: Its reason
+- [technology] Keep YAML: people read it
 
 ## Issues
 - The parser loses the BOM: resolved
 - [Issue found]: [open/resolved]
+- [bugfix] Fixed something: resolved
 """
 
 

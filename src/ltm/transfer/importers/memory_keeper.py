@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
 
-from ltm.capture.statements import is_placeholder
+from ltm.capture.statements import is_placeholder, typed
 from ltm.files.block import is_ours
 from ltm.kinds import Kinds
 from ltm.transfer.importers import memory_md
@@ -46,8 +46,8 @@ def finds(origin: Origin) -> bool:
 
 
 def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
-    """What was noted, each thing once: facts come from the lists of session notes, and the rolling
-    file from their summaries.
+    """What was noted, each thing once: facts come from the lists of session notes, are recorded
+    again whenever a note is, and a session has a note and a part of the rolling file.
 
     An issue that a later note calls resolved is resolved.
     """
@@ -55,14 +55,26 @@ def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
     said = sorted((each for each in found if each.state), key=lambda each: str(each.created))
     last = {_claim(each): each.state for each in said}
     facts = {(kinds.parse(each.kind), _claim(each)) for each in found if each.word in _LISTS}
-    notes = {" ".join(each.summary.split()) for each in found if each.word == _NOTE}
+    notes = {each.created for each in found if each.word == _NOTE}
+    rolled: dict[datetime | None, list[str]] = {}
     for each in found:
-        kind = kinds.parse(each.kind)
-        if each.word == _BULLET and (kind, _claim(each)) in facts:
+        if each.word == _ROLLED and each.created in notes and _SESSION.match(each.title):
+            rolled.setdefault(each.created, []).append(each.text)
+    met = set[tuple[str, str, str]]()
+    for each in found:
+        kind, claim = kinds.parse(each.kind), _claim(each)
+        known = (kind.name, claim, each.reason)
+        if (
+            (each.word == _BULLET and (kind, claim) in facts)
+            or (each.word in _LISTS and known in met)
+            or (each.word == _ROLLED and each.text in rolled.get(each.created, ()))
+        ):
             continue
-        if each.word == _ROLLED and _claim(each) in notes:
-            continue
-        state = last.get(_claim(each)) if kind.states else None
+        met.add(known)
+        if each.word == _NOTE:
+            more = [text for text in rolled.get(each.created, ()) if text not in each.text]
+            each = replace(each, text="\n\n".join((*more, each.text)))
+        state = last.get(claim) if kind.states else None
         yield replace(each, state=state) if state else each
 
 
@@ -104,10 +116,16 @@ def _recorded(origin: Origin, path: str) -> Iterator[Item]:
         for number, entry in enumerate(items(document[name]), start=1):
             fact = mapping(entry)
             content = text_of(fact.get("content")).strip()
+            reason = text_of(fact.get("reason"))
+            if reason.startswith("//"):  # it was split within an address
+                content, reason = _split(f"{content}:{reason}")
             if not content:
                 origin.problem(path, f"{name} {number} has no content")
                 continue
-            files, word = listed(fact.get("files")), fact.get("type")
+            if is_placeholder(content):
+                continue
+            files = listed(fact.get("files"))
+            word = fact.get("type")
             tags = (*listed(fact.get("concepts")), *listed([word] if word != "other" else []))
             state = text_of(fact.get("status")).strip().lower()
             yield Item(
@@ -118,7 +136,7 @@ def _recorded(origin: Origin, path: str) -> Iterator[Item]:
                 legacy_id=text_of(fact.get("id")),
                 created=when(fact.get("date")) or origin.modified(path),
                 tags=tuple(dict.fromkeys(tags)),
-                reason=text_of(fact.get("reason")),
+                reason=reason,
                 state=state if state in ("open", "resolved") else "",
             )
 
@@ -144,7 +162,7 @@ def _session(origin: Origin, path: str, text: str, kinds: Kinds) -> Iterator[Ite
         elif part.level <= depth:
             kind = ""  # a deeper heading only groups the list
         for line, said in part.bullets() if kind else ():
-            if not is_placeholder(said):
+            if not is_placeholder(typed(said)[1]):
                 yield _listed(said, kind, kinds, path, line, at)
         left = (part.without_bullets() if kind else part.text).strip()
         if left and not is_placeholder(left):
@@ -165,11 +183,9 @@ def _session(origin: Origin, path: str, text: str, kinds: Kinds) -> Iterator[Ite
 
 
 def _listed(said: str, kind: str, kinds: Kinds, path: str, line: int, at: datetime) -> Item:
+    tags, said = typed(said)
     state = _STATE.search(said, at_end(said)) if kinds[kind].states else None
-    text, reason = said, ""
-    if not kinds[kind].states:  # what and why, at the last ": "; a reason is not required
-        what, _, why = said.rpartition(": ")
-        text, reason = (what.strip(), why.strip()) if what.strip() else (said, "")
+    text, reason = (said, "") if kinds[kind].states else _split(said)
     return Item(
         text=text[: state.start()] if state else text,
         path=path,
@@ -177,9 +193,16 @@ def _listed(said: str, kind: str, kinds: Kinds, path: str, line: int, at: dateti
         kind=kind,
         word=_BULLET,
         created=at,
+        tags=tags,
         reason=reason,
         state=state[1].lower() if state else "",
     )
+
+
+def _split(said: str) -> tuple[str, str]:
+    """What and why, at the last ": "; a reason is not required."""
+    what, _, why = said.rpartition(": ")
+    return (what.strip(), why.strip()) if what.strip() else (said, "")
 
 
 def _rolled(origin: Origin, path: str) -> Iterator[Item]:
