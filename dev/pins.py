@@ -2,9 +2,9 @@
 
 uv resolves `pyproject.toml` for all platforms into `constraints.txt`: everything, the tools of
 development too. What the plugin installs is taken out of that, pin by pin with its hashes:
-`src/requirements.txt`, what LTM needs besides the standard library, and `src/vectors.txt`,
-what the vectors need on top. `--plugin` makes these two only, `--check` says whether they are as
-they should be.
+`src/requirements.txt`, what LTM needs besides the standard library, and `src/vectors.txt`, what
+the vectors are read from: of these packages no code is run but numpy's, so that they need none of
+their own. `--plugin` makes these two only, `--check` says whether they are as they should be.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def texts() -> dict[str, str]:
     vectors = about["project"]["optional-dependencies"]["vectors"]
     pinned = where_asked(vectors, entries())
     core = closure(about["project"]["dependencies"], pinned)
-    more = closure(vectors, pinned) - core
+    more = {canonicalize_name(Requirement(each).name) for each in vectors}
     return {
         path: "".join(f"{each}\n" for name in sorted(names) for each in pinned[name])
         for path, names in (("src/requirements.txt", core), ("src/vectors.txt", more))
