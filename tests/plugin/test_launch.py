@@ -516,7 +516,11 @@ def test_plain_commands_need_no_packages_and_others_say_what_they_wait_for(
     for words in (["recall", "port"], ["inject"]):
         done = building.run(*words)
         assert "The port is 8081" in done.stdout, done.stderr
-    for words, said in ((["status"], "memories: 1 active"), (["stats"], "by kind: 1 fact")):
+    for words, said in (
+        (["ltm"], "memories: 1 active"),
+        (["status"], "memories: 1 active"),
+        (["stats"], "by kind: 1 fact"),
+    ):
         done = building.run(*words)
         assert said in done.stdout, done.stderr
         assert "its commands are being installed" in done.stderr

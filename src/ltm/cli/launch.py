@@ -25,8 +25,8 @@ BUILD = "--build"
 WAIT = 100.0
 """Seconds a command waits for its packages: a client gives up on a command after 120."""
 
-TOOLS = {"status": "ltm_status", "stats": "memory_stats", "doctor": "ltm_check"}
-"""Commands that a tool answers as well, in short and without packages."""
+TOOLS = {"": "ltm_status", "status": "ltm_status", "stats": "memory_stats", "doctor": "ltm_check"}
+"""Commands that a tool answers as well, in short and without packages; '' is `ltm` alone."""
 
 _CAN_RUN = (
     "from importlib.util import find_spec as f; raise SystemExit(not (f('ltm') and f('click')))"
@@ -82,15 +82,16 @@ def main(words: Sequence[str], environ: Mapping[str, str] = os.environ) -> int:
 
 def _said_by_tool(data: str, words: Sequence[str]) -> int | None:
     """Let the tool of a plain command answer; None where there is none."""
-    if " ".join(words) not in TOOLS:
+    tool = TOOLS.get(" ".join(words))
+    if tool is None:
         return None
     from ltm.clients.environment import FAILED, state
     from ltm.mcp.call import tool_result
     from ltm.project.installation import of_plugin
 
-    result = tool_result(TOOLS[words[0]], {}, os.getcwd())
+    result = tool_result(tool, {}, os.getcwd())
     sys.stdout.write(f"{result['content'][0]['text']}\n")
-    if words[0] == "status" and (typed := of_plugin()):
+    if tool == TOOLS["status"] and (typed := of_plugin()):
         sys.stdout.write(f"command: {typed} (type it where it says ltm)\n")
     sys.stdout.flush()
     why = "the packages of its commands come with the next session"
@@ -109,7 +110,7 @@ def _wait(data: str, words: Sequence[str]) -> int:
 
     from ltm.clients.environment import BUILDING, FAILED, READY, ready, state
 
-    name = words[0] if words else "this"
+    name = words[0]
     why = "start a session with its plugin, which installs them"
     if data:
         if state(data).get("state") != FAILED:
