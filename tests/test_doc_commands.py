@@ -442,7 +442,7 @@ FORMS: Sequence[tuple[str, str, Check]] = (
     (r"gh attestation ", "needs a published release", of_a_release),
     (
         r"uv tool |pip install |python3 -m venv",
-        "downloads packages: tests/e2e/newcomer does so, and CI before all tests",
+        "downloads packages: tests/e2e/newcomer does so",
         is_extra,
     ),
     (r"\./dev/", "it runs these tests", is_program),

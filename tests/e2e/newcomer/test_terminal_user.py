@@ -79,40 +79,73 @@ def test_a_preference_for_all_projects_is_told_in_each_and_never_moved_into_one(
     assert "8081" not in told
 
 
-@pytest.mark.parametrize(("tool", "source"), [("uv tool", "folder"), ("pipx", "git")])
-def test_each_line_that_installs_brings_ltm_to_the_path_and_one_takes_it_away(
-    tmp_path: Path, tool: str, source: str
-) -> None:
-    """In an empty home, from a copy of this checkout; the packages come from their index."""
-    page = (ROOT / "README.md").read_text("utf-8")
-    assert f"{tool} install '.[vectors]'" in page
-    assert "(`git+https://…`) instead of the dot" in page
-    checkout = ship(tmp_path / "ltm", "pyproject.toml", "README.md")
-    commit_all(checkout, "all of it")
-    home = tmp_path / "home"
-    home.mkdir()
-    path = path_without_python(tmp_path / "bin")
-    for name in ("python3", "uv", "uvx", "pipx"):
-        (tmp_path / "bin" / name).symlink_to(Path(sys.executable).parent / name)
-    for name in ("dirname", "realpath"):  # the programs that uvx makes use these
-        (tmp_path / "bin" / name).symlink_to(shutil.which(name) or name)
-    passed_on = {name: value for name, value in os.environ.items()
-                 if name.upper().startswith(PASSED_ON)}  # fmt: skip
-    env = {**passed_on, "HOME": str(home), "PATH": f"{home}/.local/bin:{path}"}
+class Bare:
+    """A person with an empty home, a checkout, and a Python without packages on the PATH."""
 
-    def typed(line: str, folder: Path = home) -> str:
-        done = subprocess.run(
-            ["bash", "-c", line], cwd=folder, env=env, capture_output=True, text=True, timeout=600
-        )
+    def __init__(self, top: Path) -> None:
+        self.checkout = ship(top / "ltm", "pyproject.toml", "README.md")
+        self.home = top / "home"
+        self.home.mkdir()
+        path = path_without_python(top / "bin")
+        for name in ("python3", "uv", "uvx", "pipx"):
+            (top / "bin" / name).symlink_to(Path(sys.executable).parent / name)
+        for name in ("dirname", "realpath"):  # the programs that uvx makes use these
+            (top / "bin" / name).symlink_to(shutil.which(name) or name)
+        passed_on = {name: value for name, value in os.environ.items()
+                     if name.upper().startswith(PASSED_ON)}  # fmt: skip
+        self.env = {**passed_on, "HOME": str(self.home), "PATH": f"{self.home}/.local/bin:{path}"}
+        self.env["SHELL"] = "/bin/bash"
+
+    def typed(self, line: str, folder: Path | None = None) -> str:
+        """Type a line, in the home if nothing else is said; it works."""
+        command = ["bash", "-c", line]
+        done = subprocess.run(command, cwd=folder or self.home, env=self.env, capture_output=True,
+                              text=True, timeout=600)  # fmt: skip
         assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
         return done.stdout
 
-    place = f"git+file://{checkout}" if source == "git" else "."
-    typed(f"{tool} install '{place}[vectors]'", checkout)
-    typed("ltm remember 'Payments are retried three times'")
-    assert "Payments" in typed("ltm-memory recall payments")
-    assert "on this machine" in typed("ltm status"), "search by meaning"
-    typed(f"{tool} uninstall ltm-memory")
-    assert not list((home / ".local" / "bin").iterdir())
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Bare:
+    return Bare(tmp_path)
+
+
+def line_of(page: str, begin: str) -> str:
+    """The line of a page that begins like this, as it is typed."""
+    lines = (line.strip() for line in (ROOT / page).read_text("utf-8").splitlines())
+    return next(line for line in lines if line.startswith(begin)).partition("  #")[0].rstrip()
+
+
+@pytest.mark.parametrize(("tool", "source"), [("uv tool", "folder"), ("pipx", "git")])
+def test_each_line_that_installs_brings_ltm_to_the_path_and_one_takes_it_away(
+    bare: Bare, tool: str, source: str
+) -> None:
+    """From a copy of this checkout; the packages come from their index."""
+    page = (ROOT / "README.md").read_text("utf-8")
+    assert f"{tool} install '.[vectors]'" in page
+    assert "(`git+https://…`) instead of the dot" in page
+    commit_all(bare.checkout, "all of it")
+    place = f"git+file://{bare.checkout}" if source == "git" else "."
+    bare.typed(f"{tool} install '{place}[vectors]'", bare.checkout)
+    found = "uv tool update-shell" if tool == "uv tool" else "pipx ensurepath"
+    assert f"`{found}`" in page
+    bare.typed(found)
+    bare.typed("ltm remember 'Payments are retried three times'")
+    assert "Payments" in bare.typed("ltm-memory recall payments")
+    assert "on this machine" in bare.typed("ltm status"), "search by meaning"
     if tool == "uv tool":
-        assert typed("uvx --from . ltm-memory --version", checkout).startswith("ltm ")
+        bare.typed(line_of("docs/guides/install.md", "uv tool install --force"), bare.checkout)
+        assert "Payments" in bare.typed("ltm recall payments"), "what was kept before the update"
+    bare.typed(f"{tool} uninstall ltm-memory")
+    assert not list((bare.home / ".local" / "bin").iterdir())
+    if tool == "uv tool":
+        ran = bare.typed("uvx --from . ltm-memory --version", bare.checkout)
+        assert ran.startswith("ltm ")
+
+
+def test_the_line_to_look_at_it_first_plays_the_demo_and_leaves_one_folder(bare: Bare) -> None:
+    before = {path.name for path in bare.checkout.iterdir()}
+    said = bare.typed(line_of("README.md", "python3 -m venv"), bare.checkout)
+    assert "The next session starts with:" in said
+    assert {path.name for path in bare.checkout.iterdir()} - before == {".venv"}
+    assert not (bare.home / ".ltm").exists()
