@@ -222,6 +222,20 @@ WRITTEN: dict[str, Callable[[Path, Path], Path]] = {
 }
 """The same with what a tool's own code wrote."""
 
+KEPT = {
+    "claude-ltm": "Retries back off",
+    "liteagents": "never add docstrings",
+    "anima": "Matt likes humor",
+    "memory-mcp": "Stripe Checkout",
+    "memory-keeper": "Always use heredoc for bash",
+    "auto-memory": "Use pnpm, never npm",
+    "claude-ltm@471a83a": "Retries of payments back off",
+    "anima@1ad8483": "Ann wants answers without flattery",
+    "memory-mcp@5ca1def": "The page of the bank takes cards",
+    "memory-keeper@6.4": "next comes the release",
+}
+"""A memory of each store that the session after the import is told."""
+
 
 def _hooks(home: Path, **commands: str) -> None:
     """A person's settings with these hooks and one of their own."""

@@ -7,27 +7,28 @@ import threading
 import pytest
 
 from tests.e2e.client import Harness, Reply, use, wait_until
-from tests.e2e.newcomer.stores import STORES
+from tests.e2e.newcomer.stores import KEPT, WRITTEN
 from tests.e2e.product import assert_quiet, ltm, memories, told
 from tests.transfer.test_claude_ltm import claude_ltm
 
 
 @pytest.mark.every_client
-def test_the_first_session_offers_the_import_and_the_next_one_knows(product: Harness) -> None:
-    """For the store of each tool, without the client: tests/e2e/newcomer/test_rows.py."""
-    settings = product.home / ".claude" / "settings.json"
-    own = settings.read_bytes()
-    STORES["claude-ltm"](product.home, product.project)
-    settings.write_bytes(own)  # the client's own entries, plugin included, and no old hooks
+@pytest.mark.parametrize("tool", WRITTEN)
+def test_the_first_session_offers_the_import_and_the_next_one_knows(
+    product: Harness, tool: str
+) -> None:
+    """What else a tool may have left, without the client: tests/e2e/newcomer/test_rows.py."""
+    path = WRITTEN[tool](product.home, product.project)
 
     first = product.print_session("hello", ["Hi."])
     offer = "".join(each.text for each in first.injections("SessionStart"))
     assert "(/ltm:memory-import " in offer
-    ltm(product, "import", ".")
+    assert path.name in offer
+    ltm(product, "import", str(path if product.project not in path.parents else product.project))
     second = product.print_session("hello again", ["Hi."])
 
     (text,) = told(second.requests[0])
-    assert "Retries back off" in text
+    assert KEPT[tool] in text
     assert "memory-import " not in text
     assert_quiet(first)
     assert_quiet(second)

@@ -16,27 +16,13 @@ from typing import Any
 import pytest
 
 from tests.cli.runner import Ltm
-from tests.e2e.newcomer.stores import REVIEWERS, STORES, WRITTEN
+from tests.e2e.newcomer.stores import KEPT, REVIEWERS, STORES, WRITTEN
 from tests.mcp.wire import Wire
 from tests.security.strangers import session_start
 from tests.sessions.writing import Transcript
 from tests.transfer.importing import snapshot, write
 
 COMMANDS = Path(__file__).parent.parent.parent.parent / "src" / "commands"
-
-KEPT = {
-    "claude-ltm": "Retries back off",
-    "liteagents": "never add docstrings",
-    "anima": "Matt likes humor",
-    "memory-mcp": "Stripe Checkout",
-    "memory-keeper": "Always use heredoc for bash",
-    "auto-memory": "Use pnpm, never npm",
-    "claude-ltm@471a83a": "Retries of payments back off",
-    "anima@1ad8483": "Ann wants answers without flattery",
-    "memory-mcp@5ca1def": "The page of the bank takes cards",
-    "memory-keeper@6.4": "next comes the release",
-}
-"""A memory of each store that the session after the import is told."""
 
 Mover = Callable[[str], tuple[Ltm, Path]]
 
