@@ -445,10 +445,11 @@ def test_a_session_with_a_text_kept_ready_loads_two_modules_more(hooks: Hooks) -
 
 
 def test_a_session_whose_text_is_composed_again_loads_nothing_slow(hooks: Hooks) -> None:
-    hooks.remember("Use port 8082")
+    hooks.remember("Use port 8082 – “staging” → Zürich …")
     loaded = modules(hooks, "SessionStart", source="startup")
     assert "ltm.inject.session_start" in loaded
-    slow = {"ast", "dataclasses", "hashlib", "inspect", "json", "tomllib", "yaml"}
+    slow = {"ast", "dataclasses", "hashlib", "importlib", "inspect", "json", "tomllib", "yaml"}
+    slow |= {"unicodedata", "warnings"}
     assert not loaded & (slow | {"ltm.decisions", "ltm.text.terms", "ltm.store.store"})
 
 

@@ -30,7 +30,7 @@ OFF = "none"
 
 _TRUE = frozenset(("true", "yes", "on", "1"))
 _FALSE = frozenset(("false", "no", "off", "0"))
-_AGENT = r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9_-])?\Z"
+_AGENT = frozenset("abcdefghijklmnopqrstuvwxyz0123456789._-")
 
 
 def extension(group: str, name: str) -> Any:
@@ -95,7 +95,8 @@ def agent_name(text: str) -> str:
     share one without knowing.
     """
     name = text.strip().lower()
-    if not re.match(_AGENT, name) or is_device(name):
+    is_safe = 1 <= len(name) <= 64 and _AGENT.issuperset(name)
+    if not is_safe or not name[0].isalnum() or name[-1] == "." or is_device(name):
         raise WrongUsage(
             f"'{text}' cannot be the name of an agent",
             hint="use letters, digits, '-', '_' and '.', at most 64, a letter or digit first",

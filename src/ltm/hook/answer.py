@@ -9,6 +9,7 @@ events that are answered; what most of these do not need is imported where it is
 from __future__ import annotations
 
 import os
+import sys
 import time
 
 from ltm.clients.table import BY_NAME, CLAUDE_CODE
@@ -44,23 +45,33 @@ def at_start(
     kept = session_text.load(find_home(environ), folder, environ, _client(environ))
     if kept is not None:
         return kept
-    from ltm.store.project import OpenProject
-
-    with OpenProject(folder, environ=environ, readonly=True) as project:
+    with _open(folder, environ) as project:
         return compose_brief(project, folder, environ)
 
 
 def at_subagent(record: Mapping[str, object], environ: Mapping[str, str] = os.environ) -> str:
     """A short text for a sub-agent, if the user wants that."""
-    from ltm.store.project import OpenProject
-
-    with OpenProject(folder_of(record), environ=environ, readonly=True) as project:
+    with _open(folder_of(record), environ) as project:
         if not project.config.get("inject.subagents") or not project.is_built_in:
             return ""
         from ltm.inject.session_start import tell
         from ltm.model import now
 
         return tell(project.store, project.places, project.config, now(), short=True).text
+
+
+def _open(folder: str, environ: Mapping[str, str]) -> OpenProject:
+    """A folder's project, only to be looked at."""
+    try:
+        # What Python 3.11 defines in Python first, in 1 ms, and then takes from here all the same.
+        import _datetime  # type: ignore[import-not-found]
+
+        sys.modules.setdefault("datetime", _datetime)
+    except ImportError:
+        pass
+    from ltm.store.project import OpenProject
+
+    return OpenProject(folder, environ=environ, readonly=True)
 
 
 def compose_brief(project: OpenProject, folder: str, environ: Mapping[str, str]) -> tuple[str, str]:
@@ -296,10 +307,9 @@ def at_prompt(
     yet; mostly none."""
     if not prompt.strip() or prompt.lstrip().startswith(_NO_PROMPT):
         return ""
-    from ltm.model import Filter, now
-    from ltm.store.project import OpenProject
+    with _open(folder_of(record), environ) as project:
+        from ltm.model import Filter, now
 
-    with OpenProject(folder_of(record), environ=environ, readonly=True) as project:
         found, config = project.places, project.config
         recalls, news = config.get("recall.per_prompt"), config.get("inject.news_per_prompt")
         if not (recalls or news) or not project.is_built_in:

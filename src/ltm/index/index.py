@@ -16,7 +16,6 @@ import time
 from binascii import crc32
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing, contextmanager
-from importlib import import_module
 from types import ModuleType
 
 from ltm.errors import LtmError, StorageFailed
@@ -587,6 +586,8 @@ def keep_vectors(path: str, rows: Collection[int]) -> None:
 
 def _change_vectors(path: str, change: Callable[[ModuleType], None]) -> None:
     if os.path.exists(path):
+        from importlib import import_module  # not needed to look something up
+
         try:
             change(import_module("ltm.index.vectors"))  # may load numpy
         except (ImportError, LtmError):

@@ -154,7 +154,7 @@ class Lookups(ABC):
         """A page of memories, newest first, and how many there are in all."""
         condition, values = where(wanted)
         newest = f"{condition} ORDER BY created DESC, id DESC LIMIT ? OFFSET ?"
-        items = list(self._select(newest, [*values, limit, offset]))
+        items = list(self._select(newest, [*values, limit, offset])) if limit else []
         if limit < 0 and not offset:
             return items, len(items)
         total = self._db.execute(

@@ -135,13 +135,17 @@ _UNSEEN = (
     "\U0001d173-\U0001d17a\U000e0080-\U000e0fff]"
     "|(?<![^\x00-\x7f])[\u200c\u200d]+|[\u200c\u200d]+(?![^\x00-\x7f])"
 )
+# What people and agents write beyond ASCII: drawn as it is, and no other way to write a mark.
+_DRAWN = frozenset(map(chr, [*range(128), *range(0xC0, 0x100), *range(0x2010, 0x2015)]))
+_DRAWN |= frozenset("§«°±·»×÷‘’“”„•…←↑→↓↔⇒≈≠≤≥✓✗")
+_BEFORE_MARKS = frozenset("<[【〔⟦~")
 # Compiled where one is needed: most texts have none of the characters these begin with.
 _TAG = r"<(?=\s*[/!?]|[^\W\d])"
 _CLOSED_TAG = r"‹([^‹<>\s]{1,40})>"
 _MARK = r"(?i)[\[【〔⟦](?=[\W_]{0,8}l[\W_]{0,3}t[\W_]{0,3}m)"
 _LINE_START = r"(?i)~(?=\w{1,12}:(?:low|med|high|crit))"
 _IMPORT = r"(?<!\w)@(?=\S)"
-_NOT_IN_LABEL = r"[\[\]<>|@\s]+"
+_NOT_IN_LABEL = str.maketrans("[]<>|@", 6 * " ")
 
 
 def harmless(text: str) -> str:
@@ -154,13 +158,15 @@ def harmless(text: str) -> str:
     text = NEWLINE.join(line for line in lines if line)
     if "<" in text:
         text = re.sub(_CLOSED_TAG, r"‹\1›", re.sub(_TAG, "‹", text))
-    if "[" in text or not is_plain:
+    if "[" in text or not (is_plain or _BEFORE_MARKS.isdisjoint(text)):
         text = re.sub(_MARK, "(", text)
     return re.sub(_LINE_START, "∼", text) if "~" in text else text
 
 
 def _without_disguise(text: str) -> str:
     """The text without unseen characters, and in plain letters if any imitate our marks."""
+    if _DRAWN.issuperset(text) and _BEFORE_MARKS.isdisjoint(text):
+        return text
     from unicodedata import normalize  # not needed for most texts
 
     text = re.sub(_UNSEEN, "", text)
@@ -176,7 +182,7 @@ def harmless_in_file(text: str) -> str:
 
 def label(text: str, most: int = 40) -> str:
     """A name as it may stand in the opening mark."""
-    return re.sub(_NOT_IN_LABEL, "-", harmless(text))[:most].strip("-")
+    return "-".join(harmless(text).translate(_NOT_IN_LABEL).split())[:most].strip("-")
 
 
 UNSURE_BELOW = 0.7

@@ -206,7 +206,7 @@ def recent_branches(folder: str, since: float) -> tuple[str, ...]:
     if text.startswith(_ON_BRANCH):
         names[text[len(_ON_BRANCH) :].strip()] = None
     for line in reversed(log.split("\n")):
-        moved = re.search(_CHECKOUT, line)
+        moved = re.search(_CHECKOUT, line) if "checkout" in line else None
         if moved and float(moved[1]) >= since:
             names |= dict.fromkeys((moved[3], moved[2]))
     return tuple(each for each in names if not _is_hash(each))

@@ -43,7 +43,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from importlib import import_module
 from itertools import islice
 
 from ltm.files.atomic import inode, make_folder, names_in, read_plain, write_file
@@ -391,9 +390,9 @@ def _make_id(name: str, key: str) -> str:
     slug = "-".join(words)[:40].strip("-") or "project"
     # `hashlib` gives the same hash and loads OpenSSL first: 3 of the 60 ms of a question.
     try:
-        module = import_module("_sha2" if sys.version_info >= (3, 12) else "_sha256")
+        module = __import__("_sha2" if sys.version_info >= (3, 12) else "_sha256")
     except ImportError:
-        module = import_module("hashlib")
+        module = __import__("hashlib")
     return f"{slug}-{module.sha256(os.fsencode(key)).hexdigest()[:10]}"
 
 

@@ -107,7 +107,7 @@ def _estimated(text: str) -> int:
 _estimated_before = lru_cache(maxsize=256)(_estimated)
 
 
-_WORD = re.compile(r"[\w.@+~/\\-]+")
+_WORD = r"[\w.@+~/\\-]+"
 _LEAST = 4  # letters of a stem that is a tag of its own and not an accident
 
 
@@ -128,7 +128,7 @@ def names_file(text: str, path: str) -> bool:
     if not wanted or wanted[-1] not in text:
         return False
     plain = "." not in wanted[-1] and wanted[-1].islower()  # `main` is a word before it is a file
-    for word in _WORD.findall(text):
+    for word in re.findall(_WORD, text):
         parts = parts_of(word.rstrip("."))
         if same_end(parts, wanted) and not (plain and len(parts) == 1):
             return True
@@ -140,7 +140,7 @@ def names_folder(text: str, path: str) -> bool:
     wanted = parts_of(path)
     if not wanted or wanted[-1] not in text:
         return False
-    for word in _WORD.findall(text):
+    for word in re.findall(_WORD, text):
         if "/" in word or "\\" in word:
             parts = parts_of(word.rstrip("."))
             if is_inside(parts, wanted) or same_end(parts, wanted):

@@ -88,7 +88,7 @@ def _tokens_beyond_ascii(text: str) -> frozenset[str]:
 ALIKE = 0.5
 """Share of the smaller one's phrases that two utterances have in common to be about the same."""
 
-_WORD = re.compile(r"[a-z0-9][a-z0-9_./+#'-]*")
+_WORD = r"[a-z0-9][a-z0-9_./+#'-]*"  # compiled where it is used: hooks do not
 # Words that carry no matter, and the cues that make an utterance a correction. "never" stays.
 _FILLERS = (
     "a an the this that these those it its is are was were be been being am i im ive id you"
@@ -105,7 +105,7 @@ _EMPTY = frozenset(_FILLERS.split())
 
 def phrases(text: str) -> frozenset[str]:
     """The words that carry matter, and the pairs of them that stand side by side."""
-    found = _WORD.findall(text.lower()) if text.isascii() else _beyond_ascii(text)
+    found = re.findall(_WORD, text.lower()) if text.isascii() else _beyond_ascii(text)
     words = [_singular(word.strip("'.-/")) for word in found if word.replace("'", "") not in _EMPTY]
     words = [word for word in words if word]
     return frozenset([*words, *(f"{one} {two}" for one, two in pairwise(words))])
@@ -149,7 +149,7 @@ def _beyond_ascii(text: str) -> list[str]:
 
     plain = terms.caseless(terms.folded(text.replace("’", "'")))
     if not terms.unspaced().search(plain):
-        return _WORD.findall(plain) if plain.isascii() else terms.words(plain)
+        return re.findall(_WORD, plain) if plain.isascii() else terms.words(plain)
     found: list[str] = []
     for word in terms.words(terms.spaced(plain)):
         found += terms.pairs(word) if terms.unspaced().match(word) else [word]
