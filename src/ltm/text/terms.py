@@ -200,7 +200,8 @@ def _suffixes(table: str) -> tuple[tuple[str, str], ...]:
     return tuple((suffix, new) for suffix, _, new in rows)
 
 
-# Porter's tables: the first suffix that fits is the only one tried, so longer ones stand first.
+# Porter's tables: the first suffix that fits is the only one tried, so longer ones stand first. Most
+# words end in none of them, which one look says.
 _STEP_2 = _suffixes(
     "ational:ate tional:tion enci:ence anci:ance izer:ize bli:ble alli:al entli:ent eli:e"
     " ousli:ous ization:ize ation:ate ator:ate alism:al iveness:ive fulness:ful ousness:ous"
@@ -211,6 +212,9 @@ _STEP_4 = (
     *("al", "ance", "ence", "er", "ic", "able", "ible", "ant", "ement", "ment", "ent", "ion"),
     *("ou", "ism", "ate", "iti", "ous", "ive", "ize"),
 )
+
+
+_ENDS_2, _ENDS_3 = (tuple(suffix for suffix, _ in table) for table in (_STEP_2, _STEP_3))
 
 
 def stem(word: str) -> str:
@@ -233,9 +237,11 @@ def porter(word: str) -> str:
     word = _past_or_ing(word)
     if word.endswith("y") and "v" in _shape(word[:-1]):
         word = word[:-1] + "i"
-    word = _replaced(word, _STEP_2)
-    word = _replaced(word, _STEP_3)
-    for suffix in _STEP_4:
+    if word.endswith(_ENDS_2):
+        word = _replaced(word, _STEP_2)
+    if word.endswith(_ENDS_3):
+        word = _replaced(word, _STEP_3)
+    for suffix in _STEP_4 if word.endswith(_STEP_4) else ():
         if word.endswith(suffix):
             rest = word[: -len(suffix)]
             if _measure(rest) > 1 and (suffix != "ion" or rest.endswith(("s", "t"))):
