@@ -92,6 +92,7 @@ class Line:
     """Bytes up to its end."""
     number: int
     is_too_long: bool = False
+    may_hold_turns: bool | None = None
     parsed: tuple[list[Turn] | None] | None = None
 
 

@@ -50,10 +50,9 @@ class Lines:
     ) -> None:
         self.path = path
         self.too_long = 0
-        self.number = 0
-        """Number of the line that was handed out last, counted from 1."""
+        self.place: Place = (-1, 0)
+        """The place after the last line that was handed out, to be made a cursor later."""
         self._start = cursor or Cursor()
-        self._offset = -1
         self._held = held
         self._line = Line(b"", 0, 0)
         self._reader: Reader | None = None
@@ -62,12 +61,12 @@ class Lines:
     @property
     def cursor(self) -> Cursor:
         """The place after the last line that was handed out."""
-        return self._start if self._offset < 0 else self.cursor_at(self.place)
+        return self._start if self.place[0] < 0 else self.cursor_at(self.place)
 
     @property
-    def place(self) -> Place:
-        """The same, to be made a cursor later."""
-        return self._offset, self.number
+    def number(self) -> int:
+        """Number of the line that was handed out last, counted from 1."""
+        return self.place[1]
 
     def cursor_at(self, place: Place) -> Cursor:
         """A place that was passed, as a cursor."""
@@ -84,6 +83,14 @@ class Lines:
     def reader(self) -> Reader | None:
         """Who reads the lines, once they are being read."""
         return self._reader
+
+    def may_hold_turns(self) -> bool:
+        """Whether the line that was handed out last is of a type that holds any."""
+        line = self._line
+        if line.may_hold_turns is None:
+            reader = self._reader
+            line.may_hold_turns = reader is not None and not reader.holds_nothing(line.data)
+        return line.may_hold_turns
 
     def turns(self, line: bytes) -> list[Turn] | None:
         """The turns in the line that was handed out last; None when it cannot be read."""
@@ -102,12 +109,12 @@ class Lines:
             start = self._start
             if source.mark((start.offset, start.line)) != start:
                 start = Cursor()
-            self._offset, self.number = start.offset, start.line
+            self.place = start.offset, start.line
             held = self._held
             for line in held.lines(self.place) if held else source.lines(self.place):
                 if self._reader is None:
                     self._reader, self._origin = source.reader, source.origin
-                self._offset, self.number, self._line = line.end, line.number, line
+                self.place, self._line = (line.end, line.number), line
                 self.too_long += line.is_too_long
                 if line.data:
                     yield line.data
@@ -358,12 +365,14 @@ class TranscriptReader:
 
     def _may_hold_turns(self, line: bytes) -> bool:
         reader = self._lines.reader
-        if reader is None:
-            return False
-        only = reader.counted if self._counted else self._only
-        return not (only and not any(mark in line for mark in only)) and not reader.holds_nothing(
-            line
-        )
+        only = reader.counted if self._counted and reader is not None else self._only
+        if only:
+            for mark in only:
+                if mark in line:
+                    break
+            else:
+                return False
+        return self._lines.may_hold_turns()
 
     def _joined(self, turns: list[Turn]) -> list[Turn]:
         """Turns with the names of the tools whose results they are, and the commits they made."""
