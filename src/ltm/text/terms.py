@@ -200,8 +200,8 @@ def _suffixes(table: str) -> tuple[tuple[str, str], ...]:
     return tuple((suffix, new) for suffix, _, new in rows)
 
 
-# Porter's tables: the first suffix that fits is the only one tried, so longer ones stand first. Most
-# words end in none of them, which one look says.
+# Porter's tables: the first suffix that fits is the only one tried, so longer ones stand first.
+# Most words end in none of them, which one look says.
 _STEP_2 = _suffixes(
     "ational:ate tional:tion enci:ence anci:ance izer:ize bli:ble alli:al entli:ent eli:e"
     " ousli:ous ization:ize ation:ate ator:ate alism:al iveness:ive fulness:ful ousness:ous"
