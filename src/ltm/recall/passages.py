@@ -72,14 +72,15 @@ _STEPS = (
     " move open proceed pull push put read refactor remove rename rerun re review rewrite run"
     " search see show start take test trace try understand update use verify view wire work write"
 )
-_ANNOUNCED = re.compile(
+# Compiled where it is used: 0.6 of the 45 ms of a question, and few have such passages.
+_ANNOUNCED = (
+    r"(?i)"
     r"(?:(?:ok(?:ay)?|sure|great|perfect|good|got it|right|alright|yes|thanks|now|next|first|then)"
     r"[,.!:]* )*(?:i'll|i will|i'm going to|let me|let's)"
     r"(?: now| also| first| just| then| quickly| start by| begin by)*"
     rf" (?:{_STEPS.replace(' ', '|')})(?:ing)?\b"
     r"(?!.*\b(?:because|since|so that|instead|rather than|due to|as the|which means)\b)"
-    r"[^.!?]*[.:!…]*\Z",
-    re.IGNORECASE,
+    r"[^.!?]*[.:!…]*\Z"
 )
 _REACH = 2  # passages before and after one that belong to its sense
 _TELLING = 4  # terms of a statement that is said nowhere by accident
@@ -402,7 +403,7 @@ def is_small_talk(passage: Passage) -> bool:
     if len(passage.text) > _SHORT:
         return False
     text = " ".join(passage.text.replace("’", "'").split())
-    if passage.role == ASSISTANT and _ANNOUNCED.match(text):
+    if passage.role == ASSISTANT and re.match(_ANNOUNCED, text):
         return True
     return is_filler(text)
 
