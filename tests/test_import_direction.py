@@ -21,14 +21,14 @@ table of clients is at the ground, because it is plain values and each part may 
 MODULES = 280
 TABLES = {"redact/patterns.py"}
 HOT_PATHS = """
-hook.answer hook.deadline hook.main hook.receive spool.events project.git project.home
+hook.answer hook.deadline hook.program hook.receive spool.events project.git project.home
 project.identity config.config config.options vault.frontmatter vault.key_file vault.vault
 index.index index.search store.file_store store.open store.other_tools store.project store.trust
 state.candidates notes.stash inject.render inject.select inject.session_start
 cli.main cli.question_socket cli.context cli.hits cli.output cli.recall cli.servers
 recall.passages recall.search history.db index.vectors embed.static worker.steps
 text.similarity text.terms embed.embedder embed.update history.tables
-mcp.protocol mcp.recall mcp.server mcp.tools llm.model cli.launch clients.environment
+mcp.protocol mcp.recall mcp.server mcp.tools llm.model cli.plugin clients.environment
 upkeep.consolidate
 """.split()  # noqa: SIM905
 """Modules that may import inside a function, because something that starts from nothing each time

@@ -12,7 +12,7 @@ DIFFER = {
     "locks": "files/lock",
     "durable writes, modes, names of open files": "files/atomic",
     "paths of home and temporary folders": "project/home project/git project/identity",
-    "who owns a spool, how a worker is started": "spool/events hook/receive cli/launch",
+    "who owns a spool, how a worker is started": "spool/events hook/receive cli/plugin",
     "a deadline by a child or by a thread": "hook/deadline",
     "ending git, and the addresses it takes": "project/git_command remote/repository",
     "places and forms of clients' settings": (

@@ -18,7 +18,7 @@ from typing import ForwardRef
 import pytest
 
 from ltm.config.config import load
-from ltm.hook import main
+from ltm.hook import program
 from ltm.hook.answer import compose_brief
 from ltm.model import Memory, Source, Trust, new_id, now
 from ltm.project.layout import places
@@ -398,6 +398,7 @@ OURS = {
     "ltm.hook",
     "ltm.hook.deadline",
     "ltm.hook.main",
+    "ltm.hook.program",
     "ltm.hook.receive",
     "ltm.project",
     "ltm.project.home",
@@ -425,6 +426,13 @@ def test_keeping_an_event_loads_next_to_nothing(hooks: Hooks) -> None:
         ours = {name for name in loaded if name.partition(".")[0] == "ltm"}
         assert ours == OURS
         assert loaded - ours <= small | {"__future__"}
+
+
+@pytest.mark.parametrize("run", ["hook/main.py", "cli/launch.py"])
+def test_what_is_compiled_each_time_it_is_run_only_finds_the_rest(run: str) -> None:
+    """Python keeps what it made of a module, but never of the file it is started with."""
+    tree = ast.parse((PROGRAM.parent.parent / run).read_text("utf-8"))
+    assert sum(1 for _ in ast.walk(tree)) <= 100
 
 
 def test_a_prompt_and_a_tool_call_load_no_more_than_that(hooks: Hooks) -> None:
@@ -494,13 +502,13 @@ main.main()
 @pytest.mark.parametrize(
     ("event", "hanging", "deadline", "logged"),
     [
-        ("SessionStart", "answer.at_start", main.DEADLINE, True),
-        ("SessionStart", "events.put", main.DEADLINE, True),
-        ("Stop", "events.put", main.DEADLINE, True),
-        ("SessionEnd", "events.put", main.END_DEADLINE, True),
+        ("SessionStart", "answer.at_start", program.DEADLINE, True),
+        ("SessionStart", "events.put", program.DEADLINE, True),
+        ("Stop", "events.put", program.DEADLINE, True),
+        ("SessionEnd", "events.put", program.END_DEADLINE, True),
         # As on a disk that hangs: the log is on it too.
-        ("SessionEnd", "events.put = hook_log.note", main.END_DEADLINE, False),
-        ("SessionStart", "answer.at_start = hook_log.note", main.DEADLINE, False),
+        ("SessionEnd", "events.put = hook_log.note", program.END_DEADLINE, False),
+        ("SessionStart", "answer.at_start = hook_log.note", program.DEADLINE, False),
     ],
 )
 def test_it_ends_at_its_deadline_whatever_it_is_doing(
@@ -551,8 +559,8 @@ main.main()
 
 
 def test_its_deadlines_are_what_clients_can_wait() -> None:
-    assert main.END_DEADLINE + main.LAST_WORDS <= 0.4
-    assert main.DEADLINE + main.LAST_WORDS <= 0.8
+    assert program.END_DEADLINE + program.LAST_WORDS <= 0.4
+    assert program.DEADLINE + program.LAST_WORDS <= 0.8
 
 
 def test_a_client_that_never_closes_stdin_is_answered(hooks: Hooks) -> None:
