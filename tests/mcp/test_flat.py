@@ -87,3 +87,33 @@ def test_a_call_asks_and_opens_as_much_at_any_size(
     small, large = costs
     assert all(large[what] <= small[what] <= large[what] + 2 for what in small | large)
     assert costs[0]["statements"] <= 8 * (26 if tool == "recall" else 170)
+
+
+LOOKS = """
+import collections, os, sys
+from ltm.mcp.call import tool_result
+
+folder, name, argument = sys.argv[1:4]
+looks = collections.Counter()
+real = os.stat
+
+def stat(path, *given, dir_fd=None, **named):
+    looks.update([path] if dir_fd is not None else [])
+    return real(path, *given, dir_fd=dir_fd, **named)
+
+for number in range(3):  # the first of them opens everything
+    looks.clear()
+    os.stat = stat
+    said = f"the class of an instance {number}"
+    assert not tool_result(name, {argument: said}, folder)["isError"]
+    os.stat = real
+print(min(looks.values()), max(looks.values()))
+"""
+
+
+@pytest.mark.parametrize(("tool", "argument"), [("recall", "query"), ("store_memory", "content")])
+def test_a_call_looks_at_each_file_once(tmp_path: Path, tool: str, argument: str) -> None:
+    environ = filled(tmp_path, 50)
+    command = [sys.executable, "-c", LOOKS, str(tmp_path / "project"), tool, argument]
+    done = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
+    assert done.stdout == "1 1\n"

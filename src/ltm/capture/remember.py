@@ -119,9 +119,10 @@ def remember(store: Store, wish: RememberRequest, *, at: datetime | None = None)
         found = (each.stored for each in peers.items)
         return decide(memory, found, store.kinds, given=given, apart=wish.apart)
 
-    if wish.replaces.strip():
-        store.read(wish.replaces.strip())  # an id that is not there is an error, not a retry
-    settled = settle(store, memory, choose)
+    with store.in_a_row():  # the files are looked at once for what is chosen and for what is kept
+        if wish.replaces.strip():
+            store.read(wish.replaces.strip())  # an id that is not there is an error, not a retry
+        settled = settle(store, memory, choose)
     assert settled is not None  # a wish is always something to do
     applied, choice = settled
     kept = applied.stored.memory
