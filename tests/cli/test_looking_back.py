@@ -151,6 +151,21 @@ def test_fix_shows_a_memory_before_sessions_and_a_solved_case_before_an_open_one
     assert ltm.ok("fix", "connect ECONNREFUSED 127.0.0.1:5432").startswith("mem_")
 
 
+def test_fix_tells_what_was_said_once_something_was_changed(ltm: Ltm) -> None:
+    """A server's log has no command that could pass: the last words explain it, not the first."""
+    pasted = session(ltm, "pasted-log")
+    pasted.user("2026/02/01 09:12:44 [error] upstream prematurely closed connection")
+    pasted.says("The upstream closes it. What is the timeout of the proxy?")
+    pasted.user("sixty seconds")
+    pasted.calls("Edit", "e1", file_path=str(ltm.project / "gunicorn.conf.py"))
+    pasted.result("ok", "e1")
+    pasted.says("The connection was closed by gunicorn after two seconds; now it waits longer.")
+    capture(ltm, pasted)
+    (case,) = ltm.json("fix", "upstream prematurely closed connection")["cases"]
+    assert case["solved"] is False
+    assert case["said"]["text"].startswith("The connection was closed by gunicorn")
+
+
 def test_fix_does_not_offer_another_error(ltm: Ltm) -> None:
     capture(ltm, a_solved_error(ltm))
     for other in ("SyntaxError: unexpected token", "error", "exit code 1"):

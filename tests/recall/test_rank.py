@@ -283,6 +283,7 @@ def test_parts_of_a_compound_are_left_out_only_where_its_whole_is_known() -> Non
 
 def test_words_everybody_uses_count_only_when_there_are_no_others() -> None:
     assert "what" not in understood("what is the cache", TODAY).weights
+    assert [*understood("warum haben wir 502", TODAY).weights] == ["502"]
     assert understood("what was that", TODAY).weights
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ltm.files.sqlite import TOKENIZER
-from ltm.text.terms import LONGEST, STOP, porter, query_terms, terms
+from ltm.text.terms import LONGEST, STOP, porter, query_terms, question_terms, terms
 
 # Any text, and text that is dense in what the tokeniser treats specially.
 TRICKY = st.text(
@@ -235,6 +235,24 @@ def test_a_question_drops_stop_words_and_repetitions_unless_nothing_else_is_left
     assert query_terms("who is he") == ["who", "is", "he"]
     assert query_terms("to be or not to be") == ["to", "be", "or", "not"]
     assert query_terms("?!") == []
+
+
+@pytest.mark.parametrize(
+    ("question", "asked"),
+    [
+        ("warum haben wir 502", ["502"]),
+        ("¿dónde está el redis de staging?", ["el", "redi", "de", "stage"]),
+        ("pourquoi nous utilisons redis", ["utilison", "redi"]),
+        ("когда у нас релиз", ["у", "релиз"]),
+        ("comment the die area on a bus", ["comment", "die", "area", "bus"]),
+        ("warum?", ["warum"]),
+    ],
+)
+def test_a_question_asks_for_no_function_words_of_other_languages(
+    question: str, asked: list[str]
+) -> None:
+    """Only for those that are words of nothing else, neither in English nor in code."""
+    assert question_terms(question) == asked
 
 
 def test_stop_words_are_terms_as_they_stand() -> None:

@@ -16,7 +16,7 @@ from ltm.postgres.people import TeamProject
 from ltm.postgres.rows import MemoryRow, lexeme
 from ltm.store.store import Match, Matches
 from ltm.text.bm25 import DISCOUNT, SATURATION, TAGS, TEXT, TITLE, USUAL, rarity, relevance
-from ltm.text.terms import query_terms
+from ltm.text.terms import question_terms
 
 _MOST_WORDS = 64  # of a long question, which may be a whole text
 _CANDIDATES = 100  # at least so many matches are ranked by `text/bm25`
@@ -145,7 +145,7 @@ class Lookup:
 
     def search(self, query: str, wanted: Filter, limit: int) -> Matches:
         """The memories that match any word of a question, best first."""
-        words = query_terms(query)[:_MOST_WORDS]
+        words = question_terms(query)[:_MOST_WORDS]
         if not words:
             return Matches()
         asked = {f"word{n}": lexeme(word) for n, word in enumerate(words)}

@@ -36,7 +36,7 @@ class Case(NamedTuple):
     passed: Passage | None
     """The same command, when it no longer failed; None when that was not seen."""
     said: Passage | None
-    """What the agent said next."""
+    """What the agent said when it had passed or was changed, or next."""
 
 
 class ErrorMemory(NamedTuple):
@@ -120,9 +120,10 @@ def _case(said: SessionSearch, error: Passage, like: float) -> Case:
     until = passed.row if passed else after[-1].row if after else 0
     changes = [each for each in after if each.row < until + (not passed) and each.writes]
     told = [each for each in after if each.role == ASSISTANT]
-    later = [each for each in told if each.row > until] if passed else []
+    over = until if passed else changes[-1].row if changes else 0
+    last = next((each for each in told if each.row > over), None)
     return Case(
-        error, like, command, tuple(changes[:_CHANGES]), passed, next(iter(later or told), None)
+        error, like, command, tuple(changes[:_CHANGES]), passed, last or next(iter(told), None)
     )
 
 

@@ -22,7 +22,7 @@ from ltm.history.passage import ASSISTANT, USER
 from ltm.record import NamedTuple
 from ltm.text.bm25 import bm25
 from ltm.text.dates import DateSpan, closeness, spans
-from ltm.text.terms import STOP, query_terms, terms
+from ltm.text.terms import common_terms, query_terms, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -167,8 +167,9 @@ def _weighed(text: str) -> tuple[dict[str, float], dict[str, tuple[str, ...]]]:
     """
     weights: dict[str, float] = {}
     compounds: dict[str, tuple[str, ...]] = {}
+    common = common_terms()
     for word in text.split():
-        whole, *parts = [term for term in dict.fromkeys(terms(word)) if term not in STOP] or [""]
+        whole, *parts = [term for term in dict.fromkeys(terms(word)) if term not in common] or [""]
         if not whole:
             continue
         weights[whole] = max(weights.get(whole, 0.0), 0.5 if parts else 1.0)

@@ -301,9 +301,9 @@ class FileStore:
     def search(self, query: str, wanted: Filter, limit: int) -> Matches:
         from ltm.store.store import Match, Matches
         from ltm.text.bm25 import rarity, relevance  # not needed to list
-        from ltm.text.terms import query_terms
+        from ltm.text.terms import question_terms
 
-        words = query_terms(query)[:_MOST_WORDS]
+        words = question_terms(query)[:_MOST_WORDS]
         asked = self._vaults.asked(wanted)
         found = [(index, index.search(words, wanted, limit)) for index in asked]
         memories = sum(part.memories for _, part in found)

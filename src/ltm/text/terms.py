@@ -38,6 +38,29 @@ _COMMON = (
 STOP = frozenset(_COMMON.split())
 """Words too common to search for. Never stemmed, so a term can be looked up here as it stands."""
 
+_ELSEWHERE = (
+    "wann wo wie warum wieso wer wem welche welcher welches welchen ist sind waren hat haben hatte"
+    " wird werden wurde kann können dürfen darf muss müssen soll sollen wir ihr uns unser unsere"
+    " unseren unserem ich mir mich du dir dich dem das ein eine einen einem einer und oder aber mit"
+    " von für auf bei zum zur nach aus über dass wenn auch noch nochmal denn"
+    " qué cuál cuándo dónde cómo quién por para los las una unos unas está están hay nuestro"
+    " nuestra nuestros nuestras tenemos muy quand pourquoi quel quelle quels quelles sont les une"
+    " nous vous notre nos votre dans avec pour qui que doit doivent peut elle ils elles quando dove"
+    " perché quale quali chi cosa sono della delle dei degli nel nella gli nostro nostra abbiamo"
+    " onde porque qual quais quem são nosso nossa nossos nossas temos uma wanneer waar waarom welke"
+    " wij onze het een voor niet zijn hebben moet kiedy gdzie jak dlaczego kto który która które"
+    " jest są nasz nasza czy когда где как почему зачем кто что какой какая какие какое мы наш наша"
+    " наши нас на из для это эта этот или если коли де чому хто який яка які або ми nerede nasıl"
+    " neden hangi bir için hur varför vem vilken och att är på för"
+)
+
+
+@cache
+def common_terms() -> frozenset[str]:
+    """The stop words, and those of other languages that mean nothing else in English or in code."""
+    return STOP.union(terms(_ELSEWHERE))
+
+
 _JOINT = r"(?:[-./\\:@'’]|::)"
 
 
@@ -71,6 +94,12 @@ def query_terms(text: str) -> list[str]:
     """The terms to search for: each once, without stop words unless there is nothing else."""
     found = dict.fromkeys(terms(text))
     return [term for term in found if term not in STOP] or list(found)
+
+
+def question_terms(text: str) -> list[str]:
+    """The same of what a person asks, in any language: "warum" and "dónde" find nothing."""
+    found = query_terms(text)
+    return [term for term in found if term not in common_terms()] or found
 
 
 class _Memo(dict[str, tuple[str, ...]]):
