@@ -61,10 +61,12 @@ _NOTES = {
         " program and waits for it three seconds at most.",
     ),
     "cline": (
-        "Cline passes on what a hook says only after the first tool call of a task, so that is when"
-        " the agent is told.",
-        "A file of yours that has the name of one of these hooks is left alone, and `ltm setup`"
-        " names it.",
+        "Cline passes on what its hooks say only after the first tool call of a task, so LTM adds a"
+        " JavaScript plugin too: memories are a rule, which the first request has. It starts the"
+        " hook's program and waits for it three seconds at most. Cline goes without a plugin that"
+        " needs more than four seconds to begin; what is said is learned all the same.",
+        "A file of yours that has the name of one of LTM's is left alone, and `ltm setup` names"
+        " it.",
         "Cline waits three seconds for a server unless the entry says otherwise; LTM's says 30.",
     ),
     "cursor": (
@@ -132,7 +134,7 @@ def _told(client: Client) -> str:
     if client.told and "SessionStart" in client.events.values():
         if not client.hooks:
             return "in projects that have its hooks"
-        return "after the first tool call" if client.once else "yes"
+        return "yes"
     if "AGENTS.md" in client.instructions:
         return (
             "no; `ltm sync --agents-md` keeps the most important memories in the AGENTS.md it reads"

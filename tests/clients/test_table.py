@@ -44,7 +44,7 @@ def test_every_row_is_sound() -> None:
     for client in CLIENTS:
         assert set(filter(None, client.events.values())) <= set(FIELDS), client.name
         assert client.limit == 0 or client.limit >= 10_000, "our longest text would not fit"
-        assert client.hooks_form in ("groups", "list", "named", "triggers", "scripts", "module")
+        assert client.hooks_form in ("groups", "list", "named", "triggers", "module")
         assert bool(client.events) == bool(client.hooks or client.project_hooks), client.name
         assert client.servers or client.project_servers, client.name
     with pytest.raises(TypeError, match="no column colour"):
@@ -118,7 +118,8 @@ def told(client: Client, out: str) -> str:
 
 def words_of(client: Client, event: str) -> list[str]:
     """What a hook's program is called with, as `ltm setup` enters it."""
-    named = [] if client.event_field else ["--event", event]
+    is_named = client.event_field and event not in client.script_events
+    named = [] if is_named else ["--event", event]
     return [*client.hook_words, *named]
 
 
@@ -165,16 +166,6 @@ def test_a_session_that_begins_through_two_doors_is_told_and_kept_once(tmp_path:
     assert [each["event"] for each in hooks.waiting()] == ["SessionStart"]
     # The same door again is another beginning: the session was resumed, or compacted.
     assert "8082" in hooks.send(start, command=[*hooks.command(), *doors[0]]).out
-
-
-def test_what_comes_again_and_again_begins_a_session_once(tmp_path: Path) -> None:
-    hooks = Hooks(tmp_path)
-    hooks.remember("Staging listens on port 8082")
-    client = BY_NAME["cline"]
-    command = [*hooks.command(), *words_of(client, "PreToolUse")]
-    start = json.dumps(payloads(client)[0]).replace("/home/u/p", str(hooks.project)).encode()
-    said = [hooks.send(start, command=command).out for _ in range(3)]
-    assert [bool(each) for each in said] == [True, False, False]
 
 
 def test_what_a_clients_instruction_files_say_is_told_where_they_are_not_loaded(
@@ -299,25 +290,53 @@ def test_what_is_entered_goes_out_to_the_byte(ltm: Ltm, client: Client, scope: s
 
 
 def test_a_file_of_another_program_in_our_place_is_left_alone(ltm: Ltm) -> None:
-    path = ltm.home / ".cline" / "hooks" / "PreToolUse"
+    path = ltm.home / ".cline" / "plugins" / "ltm.js"
     path.parent.mkdir(parents=True)
-    path.write_text("#!/bin/sh\nmine\n")
+    path.write_text("// mine\n")
     done = ltm.run("setup", "--client", "cline")
     assert done.returncode == 1
     assert f"{path}: another program stands" in done.stderr
     ltm.ok("uninstall")
-    assert path.read_text() == "#!/bin/sh\nmine\n"
+    assert path.read_text() == "// mine\n"
 
 
-def test_the_module_is_the_same_on_every_machine_and_is_javascript(ltm: Ltm) -> None:
-    ltm.ok("setup", "--client", "opencode")
-    path = ltm.home / ".config" / "opencode" / "plugins" / "ltm.js"
+MODULES = {
+    "opencode": """
+        const about = { directory: process.cwd() }
+        const output = { system: [] }
+        const plugin = await module.Ltm(about)
+        await plugin["experimental.chat.system.transform"]({ sessionID: "ses_1" }, output)
+        console.log(output.system.join())
+    """,
+    "cline": """
+        const about = { session: { sessionId: "1" }, workspaceInfo: { rootPath: process.cwd() } }
+        let rule
+        module.default.setup({ registerRule: (each) => (rule = each) }, about)
+        console.log(await rule.content())
+    """,
+}
+"""What a client does with the module to have its text."""
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_the_module_is_the_same_on_every_machine_and_tells_what_is_remembered(
+    ltm: Ltm, name: str
+) -> None:
+    ltm.ok("remember", "Staging listens on port 8082")
+    ltm.ok("setup", "--client", name)
+    (path,) = ltm.home.rglob("ltm.js")
     assert str(ltm.home) not in path.read_text()
-    module = path.with_suffix(".mjs")
-    path.rename(module)
-    script = f"import({json.dumps(str(module))}).then((m) => console.log(Object.keys(m)))"
-    node = subprocess.run(["node", "-e", script], capture_output=True, text=True, check=False)
-    assert "Ltm" in node.stdout, node.stderr
+    module = path.rename(path.with_suffix(".mjs"))
+    script = f"const module = await import({json.dumps(str(module))})\n{MODULES[name]}"
+    done = subprocess.run(
+        ["node", "--input-type=module", "-e", script],
+        cwd=ltm.project,
+        env={"PATH": os.environ["PATH"], "HOME": str(ltm.home)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "port 8082" in done.stdout, done.stderr
 
 
 # -- finding, asking, saying ---------------------------------------------------------------------

@@ -203,16 +203,20 @@ def own_files(
     path, shared = _hooks_path(client, project, environ), bool(project)
     if not path or not events:
         return
-    if client.hooks_form == "scripts":
-        for event in events:
-            text = _SCRIPT.format(
-                title=client.title,
-                owner=_OWNER,
-                command=hook_command(client, event, home, shared=shared),
-            )
-            yield os.path.join(path, event), text, 0o755
-    elif client.hooks_form == "module":
-        text = (files(ltm) / "clients" / "module.js").read_text("utf-8")
+    scripts = [event for event in events if event in client.script_events]
+    if scripts:
+        folder = path_of(client.scripts, environ)
+        if shared:
+            folder = os.path.join(project, *client.project_scripts.split("/"))
+        for event in scripts:
+            command = hook_command(client, event, home, shared=shared)
+            text = _SCRIPT.format(title=client.title, owner=_OWNER, command=command)
+            yield os.path.join(folder, event), text, 0o755
+    if len(scripts) == len(events):
+        return
+    if client.hooks_form == "module":
+        parts = ("module.js", f"module-{client.module}.js")
+        text = "".join((files(ltm) / "clients" / each).read_text("utf-8") for each in parts)
         words = json.dumps([*client.hook_words, *([SHARED] if shared else [])])
         yield path, text.replace("%OWNER%", _OWNER).replace('["%WORDS%"]', words), 0o644
     elif client.hooks_form == "triggers":
@@ -333,7 +337,8 @@ def hook_command(client: Client, event: str, home: str, *, shared: bool) -> str:
 
 
 def _hook_words(client: Client, event: str, shared: bool) -> list[str]:
-    named = [] if client.event_field else [EVENT_OPTION, event]
+    is_named = client.event_field and event not in client.script_events
+    named = [] if is_named else [EVENT_OPTION, event]
     return [*client.hook_words, *named, *([SHARED] if shared else [])]
 
 

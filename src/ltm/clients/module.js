@@ -9,7 +9,7 @@ const WORDS = ["%WORDS%"]
 const HOOK = join(process.env.LTM_HOME || join(homedir(), ".ltm"), "bin", "ltm-hook")
 const told = new Map()
 
-function hook(event, session, folder, more = {}) {
+function hook(event, message) {
   return new Promise((done) => {
     let said = ""
     const child = spawn(HOOK, WORDS, { stdio: ["pipe", "pipe", "ignore"] })
@@ -22,12 +22,12 @@ function hook(event, session, folder, more = {}) {
     child.on("error", end)
     child.on("close", end)
     child.stdin.on("error", () => {})
-    child.stdin.end(JSON.stringify({ hook_event_name: event, session_id: session, cwd: folder, ...more }))
+    child.stdin.end(JSON.stringify({ hook_event_name: event, ...message }))
   })
 }
 
-async function start(session, folder) {
-  const answer = await hook("SessionStart", session, folder, { source: "startup" })
+async function start(message) {
+  const answer = await hook("SessionStart", { ...message, source: "startup" })
   try {
     return JSON.parse(answer).hookSpecificOutput.additionalContext || ""
   } catch {
@@ -35,20 +35,8 @@ async function start(session, folder) {
   }
 }
 
-export const Ltm = async ({ directory }) => ({
-  "experimental.chat.system.transform": async (input, output) => {
-    const session = input.sessionID
-    // Kilo asks for the title in a session that there is not, `title-ses_…`.
-    if (!session?.startsWith("ses_")) return
-    // It runs at every request, and the title is asked for at the same time as the first answer.
-    if (!told.has(session)) told.set(session, start(session, directory))
-    const text = await told.get(session)
-    if (text) output.system.push(text)
-  },
-  "experimental.session.compacting": async (input) => {
-    await hook("PreCompact", input.sessionID, directory)
-  },
-  event: async ({ event }) => {
-    if (event.type === "session.idle") await hook("Stop", event.properties.sessionID, directory)
-  },
-})
+// Clients ask at every request, some several times at once.
+function memories(session, message) {
+  if (!told.has(session)) told.set(session, start(message))
+  return told.get(session)
+}

@@ -75,12 +75,18 @@ class Client:
     """What the client replaces by the project's folder, where it starts servers elsewhere."""
 
     hooks: str = ""
-    """Where a person's hooks are: a file, or the folder for `scripts`."""
+    """Where a person's hooks are."""
     project_hooks: str = ""
     hooks_form: str = "groups"
     """`groups` or `list` of hooks by event, under our name (`named`), a list with triggers
-    (`triggers`), executable files named after events (`scripts`), or a JavaScript module
-    (`module`)."""
+    (`triggers`), or a JavaScript module (`module`)."""
+    module: str = ""
+    """How a module tells the model: as a part of the `system` prompt, or as one of its `rules`."""
+    scripts: str = ""
+    """Where a person's executable files are that are named after events, besides a module."""
+    project_scripts: str = ""
+    script_events: tuple[str, ...] = ()
+    """The events they are for."""
     hooks_syntax: str = "json"
     hooks_base: Mapping[str, Any] = {}
     """What else a new file with hooks must say."""
@@ -108,8 +114,6 @@ class Client:
     fields: Mapping[str, str] = {}
     """Our names of fields to the client's, where they are not Claude Code's; a dot leads into an
     object."""
-    once: bool = False
-    """Whether our SessionStart is an event that comes again and again, and counts once."""
     told: str = NESTED
     """The form of an answer: `nested`, `plain`, the key that holds the text, or '' where no hook
     can tell anything."""
@@ -307,6 +311,7 @@ OPENCODE = Client(
     hooks="{config}/opencode/plugins/ltm.js",
     project_hooks=".opencode/plugins/ltm.js",
     hooks_form="module",
+    module="system",
     events=_MODULE,
     reader="opencode",
     instructions=("AGENTS.md", "CLAUDE.md"),
@@ -324,6 +329,7 @@ KILO = Client(
     hooks="{config}/kilo/plugins/ltm.js",
     project_hooks=".kilo/plugins/ltm.js",
     hooks_form="module",
+    module="system",
     events=_MODULE,
     reader="kilo",
     instructions=("AGENTS.md", "CLAUDE.md"),
@@ -336,16 +342,17 @@ CLINE = Client(
     servers=("{home}/.cline/data/settings/cline_mcp_settings.json",),
     # It waits three seconds for a server by default, and then goes without until the next session.
     server={"transport": {"type": "stdio", **_SERVER}, "timeout": 30},
-    hooks="{home}/.cline/hooks",
-    project_hooks=".clinerules/hooks",
-    hooks_form="scripts",
-    event_field="",
-    # It takes in no text before the first tool is called.
-    events={"PreToolUse": "SessionStart", "TaskComplete": "Stop"},
-    once=True,
+    # Of its hooks it takes in no text before the first tool is called; but it does without a
+    # module that is slow to begin.
+    hooks="{home}/.cline/plugins/ltm.js",
+    project_hooks=".cline/plugins/ltm.js",
+    hooks_form="module",
+    module="rules",
+    scripts="{home}/.cline/hooks",
+    project_scripts=".clinerules/hooks",
+    script_events=("TaskComplete",),
+    events={"TaskComplete": "Stop", "SessionStart": "SessionStart"},
     fields={"session": "sessionContext.rootSessionId", "cwd": "workspaceRoots"},
-    told="contextModification",
-    limit=50_000,
     reader="cline",
     instructions=("AGENTS.md",),
 )

@@ -82,7 +82,7 @@ def receive(environ: Mapping[str, str], tell: Callable[[str], None]) -> None:
     # What begins with the event has words for a person when time is up, if the client shows them.
     tell(write({**record, _KEY: key} if client.told == NESTED else {_KEY: key, **record}))
     home = _home(environ)
-    if event == "SessionStart" and home and not _is_first(home, record, client):
+    if event == "SessionStart" and home and not _is_first(home, record):
         return
     keep(record, home, environ, key=key)
     tell("")
@@ -167,12 +167,12 @@ def answer(
     return line
 
 
-def _is_first(home: str, record: dict[str, object], client: Client) -> bool:
-    """Whether a session's start has not reached us by another hook, or by its first one."""
+def _is_first(home: str, record: dict[str, object]) -> bool:
+    """Whether a session's start has not reached us by another hook."""
     from ltm.spool.session_text import is_first
 
     door = " ".join(sys.argv)
-    return is_first(home, str(record["session"]), door, again=not client.once)
+    return is_first(home, str(record["session"]), door)
 
 
 def _folder(environ: Mapping[str, str]) -> str:

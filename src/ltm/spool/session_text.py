@@ -214,8 +214,8 @@ DOORS_FOLDER = "doors"
 _DOORS = 60  # seconds in which the same event comes through several doors
 
 
-def is_first(home: str, session: str, door: str, *, again: bool = True) -> bool:
-    """Whether a session's start comes for the first time, or `again` through the same door.
+def is_first(home: str, session: str, door: str) -> bool:
+    """Whether a session's start comes for the first time, or again through the same door.
 
     A client may run the hooks of several settings files, each a door of its own: for all of them
     together a session begins once. Never raises: what cannot be noted may be told twice.
@@ -226,8 +226,6 @@ def is_first(home: str, session: str, door: str, *, again: bool = True) -> bool:
         try:
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except FileExistsError:
-            if not again:
-                return False
             by = read_plain(path)
             if by != mark_of(door).encode() and time.time() - os.stat(path).st_mtime < _DOORS:
                 return False

@@ -55,8 +55,6 @@ class Recipe:
     """Whether a model must look our tools up, and call them by way of another."""
     programs: str = ".bin"
     """Where its program is among the packages npm brought."""
-    first_request: bool = True
-    """Whether memories reach the first request, or the one after the first tool."""
 
     def command_call(self, command: str) -> Call:
         """The model runs a command."""
@@ -317,7 +315,6 @@ RECIPES = {
             ],
             shell="run_commands",
             shell_input=lambda command: {"commands": [command]},
-            first_request=False,
         ),
     )
 }
