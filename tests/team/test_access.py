@@ -327,6 +327,13 @@ def test_a_client_is_told_where_tokens_come_from(guarded: TeamServer, issuer: Is
     assert said["scopes_supported"] == ["ltm:read", "ltm:write", "ltm:curate"]
 
 
+def test_an_issuer_is_named_as_it_names_itself(acme: TeamWorld, issuer: Issuer) -> None:
+    assert acme.server.admin("serve", "--check", "--issuer", issuer.url)["issuer"] == issuer.url
+    other = acme.server.refused("serve", "--check", "--issuer", f"{issuer.url}/")
+    assert f"give that name: --issuer {issuer.url}\n" in other
+    assert "--keys" in acme.server.refused("serve", "--check", "--issuer", acme.server.url)
+
+
 def test_a_token_of_the_issuer_is_accepted_within_its_scopes(
     guarded: TeamServer, issuer: Issuer
 ) -> None:

@@ -258,6 +258,7 @@ def issuer_metadata(issuer: str) -> dict[str, Any]:
         f"{origin}/.well-known/oauth-authorization-server{path}",
         f"{origin}{path}/.well-known/openid-configuration",
     )
+    other = ""
     for place in places:
         try:
             said = fetch(place)
@@ -265,6 +266,9 @@ def issuer_metadata(issuer: str) -> dict[str, Any]:
             continue
         if said.get("issuer") == issuer:
             return said
+        other = str(said.get("issuer") or other)
+    if other:  # and so do its tokens, to the letter: some end with a slash
+        raise Refused(f"{issuer} calls itself {other}", hint=f"give that name: --issuer {other}")
     raise Refused(f"{issuer} does not say where its keys are", hint="give the address with --keys")
 
 
