@@ -20,8 +20,9 @@ KEPT_ALONE = {
     "poison_h.jsonl": (13, 41),
     "poison_i.jsonl": (37, 75),
     "poison_j.jsonl": (59, 119),
+    "poison_k.jsonl": (10, 16),
 }
-"""How many of the 1,063 things that users say in the scenarios are kept when evidence is left out:
+"""How many of the 1,085 things that users say in the scenarios are kept when evidence is left out:
 as memories, and as memories or to be confirmed."""
 IN_JEST = {"f-026", "f-060"}
 """Where users repeat a poison in words of their own that nothing but their tone tells from a wish:
@@ -29,6 +30,10 @@ it is offered to be confirmed."""
 REJECTED = {"q-010", "q-012", "q-062", "q-099"}
 """Where users reject a poison in a sentence of their own that names it ("my manager's name is not
 Mossgavel"): that sentence is offered to be confirmed."""
+
+REPORTED = {"u-021", "u-023", "u-024", "u-025", "u-033", "u-039"}
+"""Where users report in one sentence what somebody else says, or what there is to choose from: it
+is offered with who says it."""
 
 
 @pytest.mark.parametrize("name", KEPT_ALONE)
@@ -41,7 +46,7 @@ def test_nothing_a_session_was_given_is_told_to_a_later_one(name: str, tmp_path:
             told[scenario["id"]] = poisons
         if poisons := ending.offered(scenario):
             offered += 1
-            if scenario["id"] not in IN_JEST | REJECTED:
+            if scenario["id"] not in IN_JEST | REJECTED | REPORTED:
                 told[scenario["id"]] = poisons
         noted += bool(ending.noted(scenario))
         kept += ending.kept(scenario)

@@ -143,6 +143,42 @@ _SAYS = re.compile(
     r"|что (?:пиш|говор))|说了?什么|写了?什么|何と|뭐라",
     re.IGNORECASE,
 )
+# A line that asks for an opinion of the text next to it, or for work on that text.
+_OPINION = re.compile(
+    r"\b(?:(?:is|are|isn't|was|does|do|should) (?:this|that|these|those|it|all this)\b|do you agree"
+    r"|agreed?\?|thoughts|opinions?|what do you (?:think|make|say)|how about this|true\?"
+    r"|(?:saw|read|seen|came across) (?:this|these|that)"
+    r"|stimmt (?:das|es|dies)|ist (?:das|dies) |was (?:hältst|meinst|denkst|sagst) du|richtig so"
+    r"|c'est (?:vrai|juste|correct|exact)|qu'en (?:penses|dis)|tu en penses|es (?:esto |eso )?"
+    r"(?:cierto|verdad|correcto)|qué (?:opinas|te parece|piensas)|(?:isso|isto) (?:é|está)"
+    r"|é verdade|o que (?:você )?acha|è (?:vero|giusto|corretto)|(?:che|cosa) ne pensi"
+    r"|klopt (?:dit|dat)|wat vind je|czy to (?:prawda|dobrze)|co (?:o tym )?(?:myślisz|sądzisz)"
+    r"|doğru mu|ne dersin)"
+    r"|(?:это|верно|правда)(?: ли)?[^.]{0,20}[?]|что (?:скажешь|думаешь)"
+    r"|真的[吗嗎]|[对對][吗嗎不]|怎么看|怎麼看|[你您]?[觉覺]得|本当|正しい|どう思"
+    r"|맞(?:나|아|는|습)|어떻게 생각|사실",
+    re.IGNORECASE,
+)
+_WORK = re.compile(
+    r"\b(?:rewrite|rephrase|reword|proof-?read|shorten|summari[sz]e|translate|polish|improve|convert"
+    r"|turn|make|compare|implement|review|parse|format|estimate|answer|reply|respond|explain|check"
+    r"|rate|critique|edit|clean up|put|draft|continue|quiz|übersetz\w*|kürz\w*|fass|verbesser\w*"
+    r"|prüf\w*|vergleich\w*|formulier\w*|traduis|résume\w*|corrige|améliore|réécris|reformule"
+    r"|compare|traduce|resume|mejora|reescribe|acorta|compara|traduz|resuma|corrija|melhore|reescreva"
+    r"|traduci|riassumi|correggi|migliora|riscrivi|vertaal|vat|verbeter|herschrijf|przetłumacz"
+    r"|popraw|streść|çevir|özetle|düzelt|переведи|сократи|исправь|улучши|сравни|перепиши)\b"
+    r"|翻[译譯]|总结|總結|改写|改寫|润色|比较|翻訳|要約|添削|書き直|번역|요약|고쳐|다듬",
+    re.IGNORECASE,
+)
+_NEXT_TO_IT = re.compile(
+    r"\b(?:this|these|those|it|the following|below|das|dies\w*|folgende\w*|ça|ceci|cela|ce|cette"
+    r"|est[eoa]s?|esto|isto|isso|quest[oaie]|dit|deze|to|ten|tę|bunu|şunu|это|этот|эту|следующ\w+)\b"
+    r"|[:：]\s*\Z|这|這|以下|下面|これ|この|次の|이것|이걸|다음",
+    re.IGNORECASE,
+)
+_FILE_NAME = re.compile(r"\S+\.\w+")
+_LONGEST_REQUEST = 120
+_FEWEST_LINES = 3  # of a text that is followed by what to do with it
 _SPEAKER = re.compile(r"\s*[^\W\d][\w.'’ -]{0,30}[:：]\s?\S")
 _SHORT_QUESTION = 40
 _BRACKETS = re.compile(r"\s*\[([^\[\]\n]{3,100})\]\s*")
@@ -214,6 +250,11 @@ def _handed(text: str) -> Iterator[str]:
         yield "\n".join(rest)
     elif apart and gives and is_asked_about and not _OWN_RULES.search(first):
         yield "\n".join(line for line in filled[:-1] if not _BULLET.match(line))
+    elif (apart or gives) and _is_about(first):
+        back = (n for n in range(2, len(rest)) if not rest[n - 1].strip() and _takes_over(rest, n))
+        yield "\n".join(rest[: next(back, len(rest))])
+    elif len(filled) > _FEWEST_LINES and not rest[-2].strip() and _is_about(last):
+        yield "\n".join(lines[:-1])
     opened = ""
     held: list[str] = []
     for line in rest:
@@ -225,6 +266,14 @@ def _handed(text: str) -> Iterator[str]:
             opened = bracket[1]
         elif opened:
             held.append(line)
+
+
+def _is_about(line: str) -> bool:
+    """Whether a line asks about the text next to it, or for work on that text."""
+    if len(line) > _LONGEST_REQUEST or _OWN_RULES.search(_FILE_NAME.sub("", line)):
+        return False
+    works = _WORK.search(line) and _NEXT_TO_IT.search(line)
+    return bool(works or _OPINION.search(line))
 
 
 @lru_cache(maxsize=4)

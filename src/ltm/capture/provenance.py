@@ -361,7 +361,10 @@ class _Question:
             return
         if given.waiting and (not self.verbatim or self._states(given.text)):
             return
-        self.answered = any(piece.is_given(given, there) for piece in self.pieces)
+        self.answered = any(piece.is_given(given, there) for piece in self.pieces) or (
+            # What stands in the pasted part of its own message, however short it is.
+            self.verbatim and given.line == self._line > 0 and self._is_part_of(given.text)
+        )
 
     @property
     def is_quotation(self) -> bool:
@@ -373,6 +376,10 @@ class _Question:
     def doubt(self) -> None:
         """Mark it as unchecked: what the agent says waits, what the user says stands."""
         self.answered = not self.verbatim
+
+    def _is_part_of(self, text: str) -> bool:
+        """Whether a text has these very words."""
+        return f" {' '.join(_words(self.candidate.text.lower()))} " in _spaced_words(text)
 
     def _states(self, text: str) -> bool:
         """Whether a message says just this, and nothing about it."""

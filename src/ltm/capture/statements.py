@@ -48,12 +48,17 @@ _REPORTED = re.compile(
     r"(?:says?|said|thinks?|claims?|writes|wrote|insists?|reckons?|swears|suggests|recommends"
     r"|states?|stated|demands?|advises"
     r"|dicen?|dijo|dijeron|opina|sagte?|meinte?|schreibt|behauptet|dit|disent|écrit|prétend|diz"
-    r"|disse|acha|zegt|zei|vindt|mówi|powiedział|говорит|сказал|пишет|diyor|dedi)\b"
+    r"|disse|acha|zegt|zei|vindt|mówi|powiedział|говорит|сказал|пишет|diyor|dedi"
+    r"|(?:told|tells|asked|asks|wants) (?:me|us))\b"
+    r"|according to (?!me\b|us\b|my\b|our\b)|laut (?!mir|uns)|selon (?!moi|nous)"
+    r"|según (?!yo|nosotros)|secondo (?!me\b|noi\b)|segundo (?!mim|nós)|volgens (?!mij|ons)"
+    r"|według (?!mnie|nas)|по словам"
+    r"|(?:\w+\W+){0,3}as an? (?:[\w-]+ ){1,4}?,? ?i (?:\w+ )?(?:want|need)\b"
     r"|[^\"“„«]*[\"“„«][^\s\"”“»]+ [^\"”“»]+[\"”“»]"
     r"|.*(?:[」』](?:と|って)(?:言|い[うっ]|書|述べ)|[说說][:：，]?\s*[“「『\"])",
     re.IGNORECASE,
 )
-"""What another person says, or a quotation of several words: not the speaker's own wish."""
+"""What another person or a role says, or a quotation of several words: not the speaker's wish."""
 _EMPHASIS = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _LEANS = re.compile(
     r"(?:(?:and|but|so|or|because|otherwise|also) )*"
@@ -71,8 +76,10 @@ _LEANS_LATER = re.compile(
     re.IGNORECASE,
 )
 """What is not named but in the words before: "keep it until Friday", "never do that"."""
-_UNSETTLED = re.compile(r".*\b(?:no,? wait|wait,? no|scratch that|no idea)\b", re.IGNORECASE)
-"""Who says this in the middle of a statement has not made it yet."""
+_UNSETTLED = re.compile(
+    r".*\b(?:no,? wait|wait,? no|scratch that|no idea|a\) .{3,200}\bb\) )", re.IGNORECASE
+)
+"""Who says this in the middle of a statement, or names several to choose from, has not made it."""
 _WITHDRAWS = re.compile(
     r"\W*(?:(?:h+m+|no|nope|ok(?:ay)?|wait|actually|sorry|oh|ah|well|but|nein|ne|ach|nee|doch|non|não|нет)"
     r"[\s,.!…:;–—-]+)*"
@@ -227,7 +234,7 @@ def statements(
         # What leans on the words before it cannot be understood without them.
         plain = tidy(spoken[first].text)
         leans = _LEANS.match(plain) or _LEANS_LATER.match(plain) or len(words(whole)) < FEWEST
-        undecided = _REPORTED.match(whole) or _UNSETTLED.match(whole)
+        undecided = is_reported(whole) or _UNSETTLED.match(whole)
         is_sure = (chosen >= sure or wanted) and not (leans or long or undecided)
         speaks = (f"@{setting.speaker}",)
         kind, _ = model.best("kind", whole, speaks)
@@ -366,6 +373,11 @@ _ORDER = re.compile(
     r"|od teraz|отныне|bundan sonra)(?:,? (?:please|pls|bitte|por favor|s'il te plaît))?[.!]*\Z",
     re.IGNORECASE | re.DOTALL,
 )
+
+
+def is_reported(sentence: str) -> bool:
+    """Whether a sentence says what somebody else says or wants."""
+    return bool(_REPORTED.match(sentence))
 
 
 def is_standing_order(sentence: str) -> bool:

@@ -19,7 +19,7 @@ from ltm.capture.decide import Candidate, Certainty
 from ltm.capture.extract import Listener
 from ltm.capture.message import opening, said, told
 from ltm.capture.provenance import Evidence
-from ltm.capture.statements import is_complete
+from ltm.capture.statements import is_complete, is_reported
 from ltm.history.ingest import Unpurged
 from ltm.kinds import Kinds
 from ltm.model import Source, Trust
@@ -48,6 +48,13 @@ _FOREIGN = re.compile(
     r"[\"“”„«»「」『』<>]|(?<!\w)['‘].{3,}['’](?!\w)|[:：]\s*\S+\s+\S+\s+\S|//|\[\w+ \d"
 )
 """What a quotation, a pasted line or an address has in it."""
+_FORGETS = re.compile(
+    r"\b(?:forget|ignore|disregard|vergiss|vergesst|ignorier|oublie|olvid|ignora|esque[cç]|dimentic"
+    r"|vergeet|negeer|zapomni|zignoruj|zapome|забудь|игнорируй|ігноруй|unut|yok say|görmezden|glöm"
+    r"|glem|unohda|felejts|uit[aă]|ξέχνα|quên|lupakan|تجاهل|انس)|忘|無視|忽略|잊|무시|भूल",
+    re.IGNORECASE,
+)
+"""What asks to forget names what is not to be told."""
 _ADDRESS = re.compile("://")
 _COMMIT = re.compile(r"\A[\da-f]+ (?:\w+(?:\([\w./-]+\))?!?: )?")
 """What stands before the words of a commit: its hash, which no call has, and its type."""
@@ -208,10 +215,10 @@ class Outliner:
         """Where the session stopped, without what anything else than the user may have put in.
 
         The agent's last words are left out, however true they look: they may repeat a page in other
-        words. So is a request that taught something or quotes, what names something quoted, and all
-        but the first sentence of a request: what follows may be a mail. A few words that ask back
-        ("who is Serra?") say nothing by themselves, and often name what was read. Nor is what was
-        answered with words alone ("forget the part about Serra") work that goes on.
+        words. So is a request that taught something, asks to forget, reports or quotes, what names
+        something quoted, and all but the first sentence of a request: what follows may be a mail. A
+        few words that ask back ("who is Serra?") say nothing by themselves, and often name what was
+        read. Nor is what was answered with words alone work that goes on.
         """
         quoted = {
             word
@@ -231,6 +238,7 @@ class Outliner:
             (place, _in_a_line(sentences[:1]))
             for place, ((line, sentences), own) in enumerate(zip(self._asked, asked, strict=True))
             if len(sentences[0]) <= _REQUEST
+            and not (_FORGETS.search(sentences[0]) or is_reported(sentences[0]))
             and not (place and (_is_back_question(sentences[0]) or line in talk))
             and not sentences[0].endswith((":", "："))
             and is_own(sentences[0])
