@@ -117,8 +117,23 @@ WAYS = {
         "credentials for the test box are `admin` / `{}`",
         "log in with bob@x.org / {} please",
     ],
+    "mark-up": ["password: <code>{}</code>", "password = <b>{}</b>"],
 }  # fmt: skip
+NAMED = ("secret2024", "admin123", "P@ssw0rd", "token4711")
+"""Passwords that have the word for one in them, or that of a user."""
+SAID = [
+    *("the password for the staging db is {}, ok", "we changed the password to {} yesterday"),
+    *("use the password {} for now", "das Passwort für die Datenbank ist {}"),
+    *("wir haben das Passwort auf {} geändert", "la contraseña es {}", "cambié la contraseña a {}"),
+    *("j'ai changé le mot de passe en {}", "a senha do banco é {}", "mudei a senha para {}"),
+    *("la password del db è {}", "ho cambiato la password in {}", "hasło do bazy to {}"),
+    *("zmieniłem hasło na {}", "пароль от базы это {}", "сменил пароль на {}"),
+    "het wachtwoord is {}",
+]  # fmt: skip
 LEFT = [
+    *("the password in step22 is optional", "the passphrase is asked for every single time"),
+    *('if pw == password: raise ValueError("no")', 'getByLabelText("Password")).toBeVisible()'),
+    "password: <code>String</code>",
     *("password: see 1Password", "the password field is required", "Passwort: siehe Vault"),
     *("password: String?", "val password: Int32? = null", "password = user?.password"),
     *("token = isProd?prodToken:devToken", "is that the password?", "password: optional?"),
@@ -168,6 +183,29 @@ def test_a_password_goes_and_the_text_around_it_stays() -> None:
             assert redacted(way.replace("{}", value)) == way.replace("{}", "[redacted:password]")
 
     for_each((way for ways in WAYS.values() for way in ways), check)
+
+
+def test_what_a_sentence_says_the_password_is_goes() -> None:
+    def check(way: str) -> None:
+        for value in (*NAMED, *PASSWORDS):
+            assert redacted(way.replace("{}", value)) == way.replace("{}", "[redacted:password]")
+
+    for_each(SAID, check)
+
+
+def test_all_of_a_secret_in_parts_goes() -> None:
+    def check(text: str) -> None:
+        assert "7Fq2" not in redacted(text)
+        assert "kayak" not in redacted(text)
+
+    rows = (
+        'token = "zT9vQ27Fq2LpzX9c" + "z7Fq2LpzX9cvTNd4"',
+        "$secret = 'a97Fq2bLpzX9cZQ1' . '07Fq2bLpzX9cZQ1a';",
+        "the passphrase is gravel zigzag nectar kayak",
+        "unlock it with the passphrase gravel zigzag nectar kayak.",
+        "fly secrets set A=k7Fq2LpzX9 B=z7Fq2LpzX9c",
+    )
+    for_each(rows, check)
 
 
 def test_a_text_that_only_looks_like_it_holds_a_password_stays() -> None:

@@ -56,6 +56,8 @@ _MADE_OF = (
     r"|unhexlify|atob"
     r"|Secret\w{0,8}(?:(?:::|\.)(?:new|of|from))?|(?:base64\.)?b64decode)\([ ]?(?=b?[\"']))?"
 )
+# A mark-up element that holds one value: `password: <code>…</code>`.
+_ELEMENT_OF_ONE = r"(?:<[a-z]{1,8}>(?=[^\s<>]{4,128}</[a-z]))?"
 # `|` and the like of YAML, and the first line of what it holds.
 _BLOCK = (
     r"(?:!!\w{1,12}[ ])?[|>][0-9+-]{0,2}[ \t]{0,8}(?:\#[^\n]{0,80})?"
@@ -63,6 +65,16 @@ _BLOCK = (
 )
 # A line that has nothing but one value, and is not the name of another.
 _LINE_BELOW = r"\\?\r?\n[ \t]{1,40}(?=[^\s]{3,256}(?<![:,({\[])[ \t]{0,8}(?:\r?\n|\Z))"
+_OF = (
+    "for|of|to|für|fuer|von|vom|zum|zur|am|im|der|des|de|del|du|da|do|dos|della|dello|pour|para|per"
+    "|dla|od|к|от|для|на|voor|van|till|för|til|pro|ke|k"
+)
+_IS = (
+    "is|was|ist|war|lautet|heißt|est|était|es|era|será|é|è|sarà|jest|brzmi|это|был|är|είναι|este"
+    "|là|adalah"
+)
+_ALSO_IS = ("to", "er", "je")  # in other languages than English
+_CHANGED_TO = ("to", "auf", "a", "à", "en", "in", "na", "para", "em", "на", "naar", "till", "til")
 _CHARACTERS = r"\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
 _OPENING = "(?:[„“«‹「『][ \u00a0\u202f]?)?"
 
@@ -88,7 +100,7 @@ _TIES = {
         _CLOSE + r"[ \t]{0,20}(?:\[[^\]\n]{0,24}\])?[ \t]{0,4}"
         r"(?:=3D(?=[\"'])|\#?[ ]?=>|={1,3}|[:?+|]{1,2}=|!==?|<-|:|：|%3[DdAa])"
         rf"[ \t]{{0,20}}(?:{_BLOCK}|!!\w{{1,12}}[ ]|{_LINE_BELOW})?{_SCHEME}{_OPENING}{_MADE_OF}"
-        r"(?![ \t]{0,8}\r?\n)"
+        rf"{_ELEMENT_OF_ONE}(?![ \t]{{0,8}}\r?\n)"
     ),
     # `TOKEN || "…"`, `$("#password").fill("…")`
     "given": _Tie(
@@ -126,6 +138,12 @@ _TIES = {
         rf"(?:(?<=[{_CHARACTERS}])[{_CHARACTERS} ]{{0,10}}[:：(（][ ]?"
         rf"|[ ]?(?:是|为|為|改为|改成了?|は|는|은|คือ)[ :：]?"
         rf"|[{_CHARACTERS}。、，]{{1,16}}(?=[「『“])){_OPENING}"
+    ),
+    # `the password for staging is …`
+    "said": _Tie(
+        rf"[\"'`*]{{0,2}}(?:[ ](?:{_OF})(?:[ ][^\W\d_]{{1,16}}){{1,4}}?)?[ ]"
+        rf"(?:{_IS}|(?P<link>{'|'.join((*_ALSO_IS, *_CHANGED_TO))}))[ ][\"'`*]{{0,3}}{_OPENING}",
+        _SAID,
     ),
     # `--password …`, `ENV DB_PASSWORD …`, `login me password …`
     "spaced": _Tie(r"[ \t]{1,8}(?=[^\s-])", _FAR),
@@ -212,6 +230,17 @@ _SETTERS = {
         r"(?:(?i:set|with)_?(?i:pass\w{0,8}|pw)|(?:fill|type|set|define)\([\"'][#.]?[\w-]{1,16})\Z"
     ),
 }
+_CHANGES = re.compile(
+    r"\b(?:chang|set\b|rotat|updat|reset|switch|änder|setz|stell|cambi|modifi|actuali|mud|troqu"
+    r"|troc|alter|atuali|mis\b|impost|aggiorn|zmieni|ustaw|смени|измени|поменя|постав|wijzig|verander"
+    r"|ändra|byt|ændr|skift|změn|nastav)[^.!?\n]{0,40}\Z",
+    re.IGNORECASE,
+)
+_USES = re.compile(
+    r"\b(?:us(?:e|ing)|with|try|enter|type|nimm|nutze?|verwende|utilise|usa|use|prova|użyj|используй|введи"
+    r"|gebruik|använd|brug|použij)(?: (?:the|that|this|das|dieses|le|la|el|il|o|a|het))?[ ]\Z",
+    re.IGNORECASE,
+)
 _DOTTED = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)+[?!]?[(\[]?")
 _DOTTED_WORDS = re.compile(r"[^\W_]+(?:[._-][^\W_]+)+\Z")
 # A sentence about passwords as such.
@@ -231,6 +260,7 @@ _ENDS_IN_HASH = re.compile(r"[A-Za-z]{3,}[-_.:/][0-9a-f]{32,}\Z")
 _SMALL = re.compile("[a-z]{2}")
 _CAPITAL = re.compile("[A-Z]")
 _NUMBER_INSIDE = re.compile(r"\d\d")
+_SWAPPED = re.compile(r"[A-Za-z]@[A-Za-z0-9!$]{4,}\Z")  # `P@ssw0rd`, which is no address
 _PASSWORD = Promise("password", weak=False, chosen=True)
 
 # -- columns -------------------------------------------------------------------------------------
@@ -311,6 +341,17 @@ class _Name:
         if setter and setter.search(text, max(0, start - 24), end):
             return True
         return self.follows_user()
+
+    def is_linked(self, link: str | None) -> bool:
+        """Whether a word between it and a value says that it is this or was changed to this."""
+        if link is None or (self.foreign and link in _ALSO_IS):
+            return True
+        changes = _CHANGES.search(self.text, max(0, self.start - 60), self.start)
+        return changes is not None and link in _CHANGED_TO
+
+    def is_used(self) -> bool:
+        """Whether the reader is told to use it."""
+        return _USES.search(self.text, max(0, self.start - 24), self.start) is not None
 
     def is_about(self) -> bool:
         """Whether the sentence is one about passwords as such."""
@@ -402,6 +443,15 @@ def _tied_bare(name: _Name, found: re.Match[str], way: str) -> ValueSpan | None:
     several = _SEVERAL.match(text, at) if text[until : until + 1] == " " else None
     if not (several or _is_value(value)):
         return None
+    odd = oddness(value) > 0 or (has_digit(value) and _SWAPPED.match(value) is not None)
+    made_up = odd and name.held.chosen and not name.held.weak
+    linked = way == "said" and name.is_linked(found["link"])
+    drawn = several and name.held.kind == "passphrase" and _is_row_of_words(several[0])
+    if several and drawn and (linked or name.is_used()):
+        return several.span()
+    if way == "said":
+        told = linked and made_up and _is_secret(value, name.held, place, quoted=False)
+        return (at, until) if told else None
     flag = name.is_flag()
     if way in _PROMOTED and (flag or name.is_set(way)):
         place = _SURE
@@ -422,7 +472,8 @@ def _tied_bare(name: _Name, found: re.Match[str], way: str) -> ValueSpan | None:
     if way == "spaced" and held.chosen and not (held.weak or value.isalpha() or is_number(value)):
         line = text[max(0, start - 3) : start].rpartition("\n")[2].strip(" >|")
         alone = not line and len(value) >= 6 and _LINE_END.match(text, until)
-        place = _SURE if alone else place
+        told = made_up and value[0].isalnum() and (name.foreign or name.is_used())
+        place = _SURE if alone else _SAID if told else place
     if _TIES[way].place < _SURE and _OTHER_NAME.match(value):
         return None
     if place == _FAR and text[until : until + 1] not in _CELL_ENDS:
@@ -432,6 +483,13 @@ def _tied_bare(name: _Name, found: re.Match[str], way: str) -> ValueSpan | None:
     printed = tied.endswith("=3D") or value.startswith("3D")
     more = (_SOFT_BREAK if printed else _HARD_BREAK).match(text, until)
     return at, more.end() if more else until
+
+
+def _is_row_of_words(value: str) -> bool:
+    """Whether these are words drawn at random, and no sentence."""
+    parts = value.split()
+    drawn = all(part.islower() and (len(part) < 4 or is_plain(part)) for part in parts)
+    return len(parts) >= 4 and drawn and is_phrase(value, bare=True)
 
 
 def _is_own_line(name: _Name, tied: str) -> bool:

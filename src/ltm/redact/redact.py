@@ -27,7 +27,7 @@ from ltm.redact.codes import Span, in_rows
 from ltm.redact.key_names import any_of
 from ltm.redact.patterns import SHAPES, Shape
 from ltm.redact.prose import by_words
-from ltm.redact.values import is_placeholder, is_random, oddness
+from ltm.redact.values import is_hash, is_placeholder, is_random, oddness
 
 _SHORT = 4_000  # characters of a text whose answer is remembered
 _ROUNDS = 16  # as many secrets may stand one right after another
@@ -73,6 +73,8 @@ _NEXT_LINE = re.compile(
     r"(?:[\"'][ ]?[\\+.]?)?\r?\n[ \t]{0,40}[\"']?"
     r"([A-Za-z0-9_.~+/=-]{8,})[\"'`;,]{0,3}[ \t]*(?=\r?\n|\Z)"
 )
+# `"…" + "…"`: the second half of a text that is cut in two.
+_NEXT_PART = re.compile(r"([\"'])[ ]{0,4}[+.][ ]{0,4}\1([A-Za-z0-9_.~+/=-]{8,})(?=\1)")
 _WORD_END = re.compile(r"\w\Z", re.ASCII)
 _WORD_START = re.compile(r"\w", re.ASCII)
 _ESCAPE = re.compile(r"(?:\\[nrt]|%[0-9A-Fa-f]{2})\Z")
@@ -293,7 +295,9 @@ def by_shape(text: str) -> Iterator[Span]:
 
 
 def continued(text: str, end: int) -> int:
-    """The end of a secret, past following lines that are nothing but more of the same."""
+    """The end of a secret, past parts and lines that are nothing but more of the same."""
+    while (part := _NEXT_PART.match(text, end)) and (is_random(part[2]) or is_hash(part[2])):
+        end = part.end(2)
     while (line := _NEXT_LINE.match(text, end)) is not None and is_random(line[1]):
         end = line.end(1)
     return end

@@ -151,6 +151,9 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\Z")
 
 # `SecretStr(`, `db_password`, `urllib3.util.ssl_wrap_socket`, `ipaddress.IPv6Address`
 _CALL = re.compile(r"[A-Za-z_][\w.]*\(b?\Z")
+_STATEMENT = re.compile(
+    r"[)\]}]+\.[A-Za-z]\w*\(?\Z|(?:raise|return|throw|assert|await|yield|elif)(?: [A-Za-z]\w*)?\Z"
+)
 _NAMED_VARIABLE = re.compile(r"[a-z]+(?:_[a-z0-9]+)*_(?:password|passwd|secret|token|key)\Z")
 _LINE_OF_FILE = re.compile(
     r"[\w./-]{1,200}\.[a-z]{1,5}:\d+\Z|[a-z][\w.-]*/\Z|(?:commit|tree|blob)/[0-9a-f]{7,64}\Z"
@@ -283,9 +286,11 @@ def is_phrase(value: str, *, bare: bool = False) -> bool:
 
 
 def is_code(value: str) -> bool:
-    """Whether this is a call, a variable named for its secret, a place in files or a part of a
-    module."""
-    if _CALL.match(value) or _NAMED_VARIABLE.match(value) or _LINE_OF_FILE.match(value):
+    """Whether this is a call, a statement, a variable named for its secret, a place in files or a
+    part of a module."""
+    if _CALL.match(value) or _STATEMENT.match(value):
+        return True
+    if _NAMED_VARIABLE.match(value) or _LINE_OF_FILE.match(value):
         return True
     module = _MODULE.match(value) is not None and _HUMP.search(value) is not None
     return module and not is_random(value)
