@@ -376,7 +376,7 @@ _ORDER = re.compile(
 
 
 def is_reported(sentence: str) -> bool:
-    """Whether a sentence says what somebody else says or wants."""
+    """Whether a sentence says what another person says or wants."""
     return bool(_REPORTED.match(sentence))
 
 
