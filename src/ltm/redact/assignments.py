@@ -260,7 +260,7 @@ _ENDS_IN_HASH = re.compile(r"[A-Za-z]{3,}[-_.:/][0-9a-f]{32,}\Z")
 _SMALL = re.compile("[a-z]{2}")
 _CAPITAL = re.compile("[A-Z]")
 _NUMBER_INSIDE = re.compile(r"\d\d")
-_SWAPPED = re.compile(r"[A-Za-z]@[A-Za-z0-9!$]{4,}\Z")  # `P@ssw0rd`, which is no address
+_SWAPPED = re.compile(r"[A-Za-z]@[A-Za-z0-9!$]{4,}\Z")  # `P@ssw0rd`, which is not an address
 _PASSWORD = Promise("password", weak=False, chosen=True)
 
 # -- columns -------------------------------------------------------------------------------------
