@@ -58,6 +58,7 @@ def addresses(scene: Scene) -> dict[str, str]:
         "memory in conflict": memory["old"],
         "memory that waits": memory["waits"],
         "memory that is forgotten": memory["gone"],
+        "memory to be merged": f"{memory['learned']}?with={scene.ids['old']}",
         "review": "/review",
         "time": "/time",
         "time of no session": "/time?since=2020-01-01&until=2020-02-01",

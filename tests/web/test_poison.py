@@ -142,6 +142,7 @@ def test_no_page_runs_a_script_of_a_memory_or_asks_for_anything_elsewhere(
     paths += ["/review", "/time", "/friction", "/figures", "/health", "/settings", "/import"]
     paths += ["/teams", "/changes", f"/s/{SESSION}", f"/s/{SESSION}?page=1"]
     paths += [f"/m/{each}" for each in ids]
+    paths += [f"/m/{ids[0]}?with={each}" for each in ids[1 : len(MARKUP)]]
     # Errors quote what was asked for.
     asking = ("/find?q=", "/m/", "/s/", "/", "/time?since=", "/find?kind=", "/find?project=")
     paths += [path + quote(MARKUP[number].format("zq0")) for number, path in enumerate(asking)]
