@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -26,7 +27,9 @@ from ltm.decisions import (
     decision_from,
     decision_record,
 )
+from ltm.errors import Refused
 from ltm.model import Impact, Memory, Phase, Source, Status, Trust, as_record, utc
+from ltm.team.outbox import Outbox
 
 AT = utc("2026-03-01T10:00:00Z")
 MEMORY = Memory("mem_one", "fact", "t", "s", "c", AT, AT, AT, tags=("a", "b"))
@@ -76,6 +79,19 @@ def test_what_it_says_of_files_here_does_not_travel() -> None:
         Adopt((Copy(MEMORY, over="etag"),)),
     )
     assert "etag" not in json.dumps([decision_record(each) for each in decisions])
+
+
+def test_what_can_be_sent_waits_and_what_is_too_large_does_not(tmp_path: Path) -> None:
+    outbox = Outbox(str(tmp_path))
+    largest = MEMORY._replace(content="\U0001f980" * (256 * 1024))
+    changed = Revise("mem_one", {"content": largest.content[1:]})
+    outbox.put(changed, "", largest)
+    (waiting,) = outbox.waiting()
+    assert decision_from(waiting.record) == changed
+    many = Adopt((Copy(largest), Copy(largest), Copy(largest)))
+    with pytest.raises(Refused, match="more than a team takes at once"):
+        outbox.put(many)
+    assert outbox.count() == 1, "an import tries each of them then"
 
 
 def memory(**fields: Any) -> dict[str, Any]:

@@ -13,13 +13,15 @@ from collections.abc import Collection
 from typing import Any
 
 from ltm.decisions import Decision, decision_from, decision_record
-from ltm.errors import LtmError
+from ltm.errors import LtmError, Refused
 from ltm.files.atomic import make_folder, names_in, read_plain, remove_file, write_file
 from ltm.model import Memory, as_record, iso, now
 from ltm.record import NamedTuple
 
 _ENDING = ".json"
-_LIMIT = 4 * 1024 * 1024  # bytes of a decision: a memory's file has 1 MiB at the most
+# Bytes of a decision, of which a server takes 8 MiB: twice the text of a memory, whose file has
+# 1 MiB at the most, with twelve bytes for each character that has four there.
+_LIMIT = 7 * 1024 * 1024
 
 
 class WaitingDecision(NamedTuple):
@@ -99,8 +101,14 @@ class Outbox:
         said = {"decision": decision_record(decision), "base": base}
         if before is not None:
             said["before"] = as_record(before)
+        data = json.dumps(said).encode("ascii")
+        if len(data) > _LIMIT:
+            raise Refused(
+                f"this is more than a team takes at once ({_LIMIT // 1024 // 1024} MiB)",
+                hint="keep it in smaller parts",
+            )
         make_folder(self._folder)
-        write_file(self._path(key), json.dumps(said).encode("ascii"))
+        write_file(self._path(key), data)
         return key
 
     def waiting(self) -> list[WaitingDecision]:
