@@ -588,8 +588,8 @@ def test_004_placeholders_are_no_decisions_and_an_issue_can_be_resolved(ltm: Ltm
     ltm.ok("add-issue", "The parser loses the BOM", "open")
     note = write(ltm.project / "2025-01-09_0900.md", NOTE)
     ltm.ok("extract-facts", str(note))
-    assert {(each["kind"], each["state"]) for each in listed(ltm)} == {
-        ("decision", ""),
+    assert {(each["kind"], each["state"], *each["tags"]) for each in listed(ltm)} == {
+        ("decision", "", "technology"),
         ("issue", "resolved"),
     }
 
