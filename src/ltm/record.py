@@ -8,7 +8,7 @@ fields. All else is the same, and type checkers see the one of `typing`.
 
 from __future__ import annotations
 
-from collections import _tuplegetter  # type: ignore[attr-defined]
+from collections import _tuplegetter, namedtuple  # type: ignore[attr-defined]
 from types import CodeType, FunctionType
 
 TYPE_CHECKING = False
@@ -93,15 +93,14 @@ def _first(cls: type[Any], /, *values: Any, **named: Any) -> Any:
     owner: Any = next(each for each in cls.__mro__ if "_fields" in vars(each))
     count = len(owner._fields)
     if count not in _CODES:
-        given = "".join(f"_{number}, " for number in range(count))
-        _CODES[count] = eval(f"lambda _cls, {given}: _new(_cls, ({given}))").__code__  # noqa: S307
+        _CODES[count] = namedtuple("_Any", [f"f{at}" for at in range(count)]).__new__.__code__
     code = _CODES[count].replace(
         co_varnames=("_cls", *owner._fields),
         co_name="__new__",
         co_qualname=f"{owner.__name__}.__new__",
     )
     usual = tuple(owner._field_defaults.values())
-    new = FunctionType(code, {"_new": tuple.__new__}, None, usual)
+    new = FunctionType(code, {"_tuple_new": tuple.__new__}, None, usual)
     owner.__new__ = staticmethod(new)
     return new(cls, *values, **named)
 
