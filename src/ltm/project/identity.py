@@ -389,7 +389,7 @@ def _make_id(name: str, key: str) -> str:
     slug = "-".join(words)[:40].strip("-") or "project"
     # `hashlib` gives the same hash and loads OpenSSL first: 3 of the 60 ms of a question.
     try:
-        from _sha2 import sha256
+        from _sha2 import sha256  # type: ignore[import-not-found]
     except ImportError:
         try:
             from _sha256 import sha256  # type: ignore[import-not-found]  # before Python 3.12
