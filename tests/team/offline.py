@@ -57,4 +57,5 @@ def _replica(home: str) -> closing[ReplicaStore]:
 
 def _fact(text: str) -> Memory:
     moment = now()
-    return Memory(new_id(moment), "fact", text, text, text, moment, moment, moment)
+    title = text[:80]
+    return Memory(new_id(moment), "fact", title, title, text, moment, moment, moment)

@@ -125,6 +125,15 @@ def test_hundreds_of_decisions_made_offline_arrive_in_both_directions(world: Tea
     assert len(own) > OFFLINE // 5
 
 
+def test_large_memories_come_in_several_answers(world: TeamWorld) -> None:
+    one, other = world.machine("ben"), world.machine("cleo")
+    offline.add(str(one.home), [f"Log {number} {'of the night ' * 75_000}" for number in range(7)])
+    assert one.sync()["error"] == ""
+    first = world.server.ask("GET", "/t/acme/p/main/changes", world.tokens["cleo"])[2]
+    assert (first["more"], len(first["changes"])) == (True, 5)
+    assert other.sync()["received"] == 7
+
+
 @pytest.mark.parametrize("kept", [0, 3])
 def test_a_purge_reaches_every_replica_and_what_waits_there(world: TeamWorld, kept: int) -> None:
     one, other = world.machine("ben"), world.machine("cleo", "curator")

@@ -71,6 +71,7 @@ _PROJECT = re.compile(r"/t/(?P<team>[^/]+)/p/(?P<project>[^/]+)(?P<rest>/[^/]*)?
 _WELL_KNOWN = "/.well-known/oauth-protected-resource"
 _RATE, _BURST = 20.0, 400.0  # requests a second of one person, and at once
 _PEOPLE = 10_000  # whose requests are counted
+_ROOM = 5_000_000  # characters of memories in an answer, but for a single larger one
 
 
 class TeamSettings(NamedTuple):
@@ -376,11 +377,16 @@ def _changes(caller: Caller, query: Mapping[str, str], body: Any) -> dict[str, A
         pulled = changes.pull(caller.store, max(0, after), max(1, min(limit, PAGE)))
     except Conflict:  # it was restored from a backup: from the beginning, then
         return {"changes": [], "cursor": 0, "more": True}
-    return {
-        "changes": [each._asdict() for each in pulled.changes],
-        "cursor": pulled.cursor,
-        "more": pulled.more,
-    }
+    listed: list[dict[str, Any]] = []
+    room, cursor = _ROOM, pulled.cursor
+    for each in pulled.changes:
+        room -= len(str(each.record))
+        if listed and room < 0:
+            break
+        listed.append(each._asdict())
+        cursor = each.seq
+    more = pulled.more or len(listed) < len(pulled.changes)
+    return {"changes": listed, "cursor": cursor, "more": more}
 
 
 def _members(database: Database) -> RouteAnswer:
