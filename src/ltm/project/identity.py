@@ -41,6 +41,7 @@ there rule 5 would say the same. A different repository cloned to an old path ha
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
@@ -389,12 +390,12 @@ def _make_id(name: str, key: str) -> str:
     slug = "-".join(words)[:40].strip("-") or "project"
     # `hashlib` gives the same hash and loads OpenSSL first: 3 of the 60 ms of a question.
     try:
-        from _sha2 import sha256  # type: ignore[import-not-found]
+        if sys.version_info >= (3, 12):
+            from _sha2 import sha256
+        else:
+            from _sha256 import sha256  # type: ignore[import-not-found]
     except ImportError:
-        try:
-            from _sha256 import sha256  # type: ignore[import-not-found]  # before Python 3.12
-        except ImportError:
-            from hashlib import sha256
+        from hashlib import sha256
     return f"{slug}-{sha256(os.fsencode(key)).hexdigest()[:10]}"
 
 
