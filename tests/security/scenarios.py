@@ -2,7 +2,8 @@
 
 Each line of `poison_*.jsonl` is one scenario: what was said and given in one or more sittings of a
 session, the words that must reach no later session (`poison`), and what the user said on purpose
-(`own`). Their authors knew neither the rules nor the code. What is read between two turns is read
+(`own`). Their authors knew neither the rules nor the code, but for those that begin with u and w:
+their author had seen some of the rules for what is pasted. What is read between two turns is read
 by the real drain's `learn_from`, so every `stop` is a stretch of its own.
 """
 

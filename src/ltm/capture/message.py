@@ -171,11 +171,30 @@ _WORK = re.compile(
     re.IGNORECASE,
 )
 _NEXT_TO_IT = re.compile(
-    r"\b(?:this|these|those|it|the following|below|das|dies\w*|folgende\w*|ça|ceci|cela|ce|cette"
+    r"\b(?:this|these|those|(?:shorten|translate|proof-?read|re\w+|polish|improve) it"
+    r"|the following|below|das|dies\w*|folgende\w*|ça|ceci|cela|ce|cette"
     r"|est[eoa]s?|esto|isto|isso|quest[oaie]|dit|deze|to|ten|tę|bunu|şunu|это|этот|эту|следующ\w+)\b"
     r"|[:：]\s*\Z|这|這|以下|下面|これ|この|次の|이것|이걸|다음",
     re.IGNORECASE,
 )
+# What points to a text next to it, unless a part of the work is named with it: "this function".
+_POINTS = re.compile(
+    r"\b(?:this|these|the following|below|here(?:'s|’s| is| are)|dies\w*|dazu|folgende\w*|ça|ceci"
+    r"|cela|ci-dessous|voici|esto|est[eao]s? texto|siguientes?|abajo|isto|abaixo|seguintes?"
+    r"|quest[oi]|seguent[ei]|sotto|dit|deze|hieronder|poniżej\w*|tego|bunu|şunu|это|этот|следующ\w+|ниже)\b"
+    r"(?! (?:\w+ )?(?:function|file|class|module|tests?|bugs?|errors?|method|script|repo\w*|project"
+    r"|branch|pr|component|page|endpoint|query|table|command|build|job|pipeline|config\w*|code|package"
+    r"|service|session|time|week|sprint|morning|funktion|datei|klasse|fehler|fonction|fichier"
+    r"|función|archivo|função|arquivo|funzione|функци\w+|файл\w*)\b)"
+    r"|这|這|以下|下面|これ|次の|이것?을?|다음",
+    re.IGNORECASE,
+)
+_GOES_ON = re.compile(
+    r"\s*(?:also|and|plus|btw|by the way|p\.?s\.?|außerdem|auch|et|aussi|además|también|também"
+    r"|anche|ook|też|также|ещё)\b",
+    re.IGNORECASE,
+)
+"""How a writer goes on after a request."""
 _FILE_NAME = re.compile(r"\S+\.\w+")
 _LONGEST_REQUEST = 120
 _FEWEST_LINES = 3  # of a text that is followed by what to do with it
@@ -250,7 +269,7 @@ def _handed(text: str) -> Iterator[str]:
         yield "\n".join(rest)
     elif apart and gives and is_asked_about and not _OWN_RULES.search(first):
         yield "\n".join(line for line in filled[:-1] if not _BULLET.match(line))
-    elif (apart or gives) and _is_about(first):
+    elif (apart or gives) and _is_about(first) and not _GOES_ON.match(filled[0]):
         back = (n for n in range(2, len(rest)) if not rest[n - 1].strip() and _takes_over(rest, n))
         yield "\n".join(rest[: next(back, len(rest))])
     elif len(filled) > _FEWEST_LINES and not rest[-2].strip() and _is_about(last):
@@ -273,7 +292,7 @@ def _is_about(line: str) -> bool:
     if len(line) > _LONGEST_REQUEST or _OWN_RULES.search(_FILE_NAME.sub("", line)):
         return False
     works = _WORK.search(line) and _NEXT_TO_IT.search(line)
-    return bool(works or _OPINION.search(line))
+    return bool(works or _POINTS.search(line) or _OPINION.search(line))
 
 
 @lru_cache(maxsize=4)

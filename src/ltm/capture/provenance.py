@@ -345,8 +345,10 @@ class _Question:
             self.pieces += [_Piece(quote, _QUOTATION) for quote in quotes]
         if candidate.done:
             self.pieces.append(_Piece(candidate.done, _ACT))
+        # A few words tell nothing, but may stand in the pasted part of their own message.
+        every = self.pieces if by_user else []
         self.pieces = [piece for piece in self.pieces if piece.is_telling]
-        self.stems = frozenset().union(*(piece.stems for piece in self.pieces))
+        self.stems = frozenset().union(*(piece.stems for piece in self.pieces or every))
         self.least = min((piece.least for piece in self.pieces), default=1)
 
     def look(self, given: Given, there: Collection[str]) -> None:
