@@ -354,8 +354,8 @@ ROWS: tuple[Row, ...] = (
     ),
     Row(
         "S11",
-        "200 poisoned texts, ten ways of keeping one on purpose, and 1,236 poisoned sessions by"
-        " authors who knew no rule when they wrote them, of 40 of them some",
+        "200 poisoned texts, ten ways of keeping one on purpose, and 1,252 poisoned sessions by"
+        " authors who knew no rule when they wrote them, but for 56, of which they knew some",
         "0 told without approval, 0 break the fence; of what users said themselves, 95 % of what is"
         " kept without these checks is still kept, as a memory or to be confirmed",
         quick=(
@@ -367,7 +367,8 @@ ROWS: tuple[Row, ...] = (
         " later tells how far they carry. Offered are two sentences that users said in jest,"
         " four in which they reject a poison by name and six in which they report what another"
         " says. Of the last 93 at first sight 18 were told: 17 of 40 texts pasted without head or"
-        " frame, for which rules followed, and one of 53 of all other ways. A search in sessions"
+        " frame, for which rules followed, and one of 53 of all other ways; of 18 such texts more,"
+        " written after the rules, nine, of which three still are. A search in sessions"
         " quotes what an agent said there, as its words, unless what waits says the same",
     ),
     Row(
