@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 class Example(NamedTuple):
     """A sentence: its n-grams, the signs of where it stands, its class, and how much it counts."""
 
-    grams: list[str]
+    grams: Sequence[str]
     signs: list[str]
     label: int
     weight: float = 1.0

@@ -76,6 +76,11 @@ def test_orders_for_now_questions_and_thanks_are_not(said: str) -> None:
         "maybe we should use kafka",
         "Keep it until Friday, marketing still builds the landing page with it.",
         "部長は「英語は必ず短く」と言うんですが、これくらいなら怒られませんよね。",
+        "Never trust the printer on floor two lol",
+        "always blame the intern, haha",
+        "sempre o cache né, impressionante",
+        "nunca confíes en Nico jajaja",
+        "絶対に月曜のコードは信じるなｗ",
     ],
 )
 def test_what_only_sounds_like_a_rule_is_never_sure(said: str) -> None:
@@ -101,6 +106,14 @@ def test_what_only_sounds_like_a_rule_is_never_sure(said: str) -> None:
 def test_what_is_asked_to_be_remembered_is_sure(said: str, what: str) -> None:
     assert asked_for(said) == what
     assert not what or [each.tier for each in says(said)] == [Certainty.SURE]
+
+
+def test_thanks_before_a_statement_are_no_part_of_it() -> None:
+    found = says(
+        "ありがとうございます。ちなみに1ページの上限は200件です。それ以上は受け取れません。"
+    )
+    assert found
+    assert not [each for each in found if "ありがとう" in each.text]
 
 
 def test_a_request_can_point_back() -> None:

@@ -190,7 +190,7 @@ class Listener:
         heard = list(notes(text, self._kinds, source)) or list(
             statements(text, self._kinds, source, setting, self._model)
         )
-        marks = [each.text for each in said(text) if announces(each.text)]
+        marks = [each.text for each in said(text) if announces(each.text)] if heard else []
         former = self._stated if withdraws(said(text)) else ""
         known = [each for each in self._found if former and each.source.lines == former]
         if known:  # that was all of it, or its last part

@@ -26,7 +26,9 @@ _PASTED = re.compile(
     r"|(?-i:[A-Z])\w*(?:Error|Exception)\b|\w+(?:\.\w+)+(?:Error|Exception)\b"
     r"|(?-i:SELECT (?:.* FROM |[\w.*()\"]+(?:, ?[\w.*()\" ]+)*\Z)|UPDATE \S+ SET "
     r"|DELETE FROM \S+ WHERE |INSERT INTO \S+ ?(?:\(|VALUES))|\{ ?\"|\[ ?[{\"]"
-    r"|\S+:\d+:\d+|npm (?:ERR|error)|\(\w+\) |[-+*=_]{5,}|\d+ \| |[\w-]+\s+\| )",
+    r"|Exception in thread |Caused by: "
+    r"|\S+:\d+:\d+|npm (?-i:ERR|WARN|error|warn|notice)\b|[^.!?:]{3,60}: (?-i:Error): "
+    r"|\(\w+\) |[-+*=_]{5,}|\d+ \| |[\w-]+\s+\| )",
     re.IGNORECASE,
 )
 _HEADING = re.compile(r"#{1,6}\s+\S")
@@ -471,22 +473,34 @@ def _joined(lines: list[str]) -> Iterator[Sentence]:
     yield from map(Sentence, sentences(" ".join(whole)))
 
 
+# Thanks, greetings and praise in other languages: alone, or before a statement and a stop.
+_POLITE = (
+    r"(?:danke(?: dir| euch| sch[öo]n)?|vielen dank|merci(?: beaucoup)?|(?:muchas )?gracias|valeu"
+    r"|obrigad[oa]|grazie(?: mille)?|bedankt|dank je(?: wel)?|dzięk(?:i|uję)|спасибо|дякую|tack"
+    r"|teşekkürler|hallo|moin|hola|buenas|bonjour|salut|ciao|ol[áa]|hej|cześć|привет|merhaba|aha"
+    r"|dale|vale|genial|perfe(?:kt|cto|ito|tto)|parfait|génial|ottimo|отлично|ojo|achtung|attention"
+    r"|attenzione|atenção|wichtig|importante?|ważne|важно|übrigens|por cierto|au fait|trouwens"
+    r"|кстати|noch (?:was|etwas|eins)|otra cosa|outra coisa|un'altra cosa|autre chose)"
+    r"(?:(?:\s*[,.:;!…]+|\s+[–—-]+)(?:\s+(?:(?:e|y|et|i|och|и|і|а|ma|en|но)\s+)?|\s*\Z)|\s*\Z)"
+    r"|(?:ありがとう(?:ございま(?:す|した))?|助かり(?:ます|ました)|お疲れ[様さ]?ま?(?:です|でした)|なるほど"
+    r"|了解(?:です|しました)|谢谢|辛苦了|另外|고마워요?|감사합니다)(?:[，,、。．！!.\s]+|\Z)"
+    r"|(?:ちなみに|顺便说一下|참고로)[，,、 ]*"
+)
 # Small words that can stand before a statement, and those that only do so before a stop or comma:
 # "no, tabs" corrects, "no tabs" forbids.
 _LEAD = re.compile(
-    r"\A(?:(?:ok(?:ay)?|k|so|well|hey|hi|hello|yes|yeah|yep|nope|nah|lol|omg|wow|also|and|but|btw"
+    rf"\A(?:{_POLITE}"
+    r"|(?:ok(?:ay)?|k|so|well|hey|hi|hello|yes|yeah|yep|nope|nah|lol|omg|wow|also|and|but|btw"
     r"|by the way|oh|ah|hm+|ugh|please|pls|just|actually|seriously|thx|thanks|thank you|then|und"
-    r"|aber"
-    r"|pero|mais)\b(?:[\s,.:;!–—-]+|\Z)"
+    r"|aber|pero|mais)\b(?:[\s,.:;!–—-]+|\Z)"
     r"|(?:no(?:,? no)*|nein|nee?|nö|ja|doch|non|oui|s[ií]|n[ãa]o|sim|нет|да"
     r"|(?:scratch|strike|scrap|forget) that|never ?mind|whatever|wait|right|sure|great|good|nice"
-    r"|cool|perfect|lovely|excellent|fantastic"
-    r"|awesome|super|now|again|first(?:ly| of all)?|second(?:ly)?|third(?:ly)?|finally|last(?:ly)?"
-    r"|one (?:more |last )?(?:thing|request|note|point)|another thing"
-    r"|(?:is )?important(?: to know)?"
-    r"|note(?: to self)?|fyi|heads[- ]up|reminder|remember|before i forget|i said"
-    r"|i(?: have|'ve)?(?: already)? told you(?: \w+)?|as i said"
-    r"|like i said|listen|look|claude|very good|looks? good|got it|exactly|correct|true|agreed"
+    r"|cool|perfect|lovely|excellent|fantastic|awesome|super|now|again"
+    r"|first(?:ly| of all)?|second(?:ly)?|third(?:ly)?|finally|last(?:ly)?|another thing"
+    r"|one (?:(?:more|last|other|final|further) )?(?:thing|request|note|point)|before i forget"
+    r"|(?:is )?important(?: to know)?|note(?: to self)?|fyi|heads[- ]up|reminder|remember|i said"
+    r"|i(?: have|'ve)?(?: already)? told you(?: \w+)?|(?:as|like) i said|listen|look|claude"
+    r"|very good|looks? good|got it|exactly|correct|true|agreed"
     r"|understood|makes sense|fine|done|better|works|it works|i see|alright|great work|well done"
     r"|decision|entscheidung|décision|decisión|decisão|for the record"
     r"|quick (?:thing|note|one)[\w ]{0,20}(?=[,:–—-])|[\w ]{0,30}\bso you know)"

@@ -80,6 +80,13 @@ _UNSETTLED = re.compile(
     r".*\b(?:no,? wait|wait,? no|scratch that|no idea|a\) .{3,200}\bb\) )", re.IGNORECASE
 )
 """Who says this in the middle of a statement, or names several to choose from, has not made it."""
+_JEST = re.compile(
+    r"\b(?:lol|lmao|rofl|mdr|ptdr|xd|(?:ha){2,}h?|(?:he){2,}h?|(?:ja){2,}|k{3,})\b"
+    r"|哈哈|ㅋㅋ|[😂🤣😆🙃]|(?<=[ぁ-ヿ。])(?:笑|草|[wｗ]+)\W*\Z|[（(]笑[)）]"
+    r"|[ ,](?:né|innit|gell?|hein|eh)\b\W*(?:,|\Z)",
+    re.IGNORECASE,
+)
+"""Laughter, and a turn to the hearer: who jokes orders nothing."""
 _WITHDRAWS = re.compile(
     r"\W*(?:(?:h+m+|no|nope|ok(?:ay)?|wait|actually|sorry|oh|ah|well|but|nein|ne|ach|nee|doch|non|não|нет)"
     r"[\s,.!…:;–—-]+)*"
@@ -234,7 +241,8 @@ def statements(
         # What leans on the words before it cannot be understood without them.
         plain = tidy(spoken[first].text)
         leans = _LEANS.match(plain) or _LEANS_LATER.match(plain) or len(words(whole)) < FEWEST
-        undecided = is_reported(whole) or _UNSETTLED.match(whole)
+        jokes = any(_JEST.search(spoken[place].text) for place in group)
+        undecided = jokes or is_reported(whole) or _UNSETTLED.match(whole)
         is_sure = (chosen >= sure or wanted) and not (leans or long or undecided)
         speaks = (f"@{setting.speaker}",)
         kind, _ = model.best("kind", whole, speaks)

@@ -66,7 +66,8 @@ def words(text: str) -> tuple[str, ...]:
     return tuple(chain.from_iterable(map(_tokens, raw)))
 
 
-def grams(text: str) -> list[str]:
+@lru_cache(maxsize=16)  # of a statement, its kind, impact and scope are asked for
+def grams(text: str) -> tuple[str, ...]:
     """The words of a text alone, in pairs, in threes, and by how they begin and end; each once."""
     found: dict[str, None] = {}
     two = one = ""
@@ -81,7 +82,7 @@ def grams(text: str) -> list[str]:
             for part in _ends(word):
                 found[part] = None
         one = word
-    return list(found)
+    return tuple(found)
 
 
 @lru_cache(maxsize=20_000)
@@ -108,12 +109,13 @@ class Head:
         """How much speaks for each class."""
         known = [row for row in map(self.rows.get, found) if row is not None]
         each = SCALE / UNIT / math.sqrt(len(known)) if known else 0.0
-        total = list(self.bias)
         stands = [row for row in map(self.rows.get, signs) if row is not None]
-        for place in range(len(total)):
-            total[place] += each * sum(row[place] for row in known)
-            total[place] += sum(row[place] for row in stands) / UNIT
-        return total
+        none = (0,) * len(self.bias)  # zip needs one row at least
+        said, stood = (map(sum, zip(none, *rows, strict=True)) for rows in (known, stands))
+        return [
+            bias + each * words + place / UNIT
+            for bias, words, place in zip(self.bias, said, stood, strict=True)
+        ]
 
     def shares(self, found: Iterable[str], signs: Iterable[str] = ()) -> dict[str, float]:
         """How probable each class is."""
