@@ -39,26 +39,29 @@ STOP = frozenset(_COMMON.split())
 """Words too common to search for. Never stemmed, so a term can be looked up here as it stands."""
 
 _ELSEWHERE = (
-    "wann wo wie warum wieso wer wem welche welcher welches welchen ist sind waren hat haben hatte"
-    " wird werden wurde kann können dürfen darf muss müssen soll sollen wir ihr uns unser unsere"
-    " unseren unserem ich mir mich du dir dich dem das ein eine einen einem einer und oder aber mit"
-    " von für auf bei zum zur nach aus über dass wenn auch noch nochmal denn"
-    " qué cuál cuándo dónde cómo quién por para los las una unos unas está están hay nuestro"
+    "de el le der vom zu wann wo wie warum wieso wer wem welche welcher welches welchen ist sind"
+    " waren hat haben hatte wird werden wurde kann konnen durfen darf muss mussen soll sollen wir"
+    " ihr uns unser unsere unseren unserem ich mir mich du dir dich dem das ein eine einen einem"
+    " einer und oder aber mit von fur auf bei zum zur nach aus uber dass wenn auch noch nochmal"
+    " denn que cual cuando donde como quien por para los las una unos unas esta estan hay nuestro"
     " nuestra nuestros nuestras tenemos muy quand pourquoi quel quelle quels quelles sont les une"
-    " nous vous notre nos votre dans avec pour qui que doit doivent peut elle ils elles quando dove"
-    " perché quale quali chi cosa sono della delle dei degli nel nella gli nostro nostra abbiamo"
-    " onde porque qual quais quem são nosso nossa nossos nossas temos uma wanneer waar waarom welke"
-    " wij onze het een voor niet zijn hebben moet kiedy gdzie jak dlaczego kto który która które"
-    " jest są nasz nasza czy когда где как почему зачем кто что какой какая какие какое мы наш наша"
-    " наши нас на из для это эта этот или если коли де чому хто який яка які або ми nerede nasıl"
-    " neden hangi bir için hur varför vem vilken och att är på för"
+    " nous vous notre nos votre dans avec pour qui doit doivent peut elle ils elles dove perche"
+    " quale quali chi cosa sono della delle dei degli nel nella gli nostro nostra abbiamo onde"
+    " porque qual quais quem sao nosso nossa nossos nossas temos uma quando wanneer waar waarom welke"
+    " wij onze het een voor niet zijn hebben moet kiedy gdzie jak dlaczego kto ktory ktora ktore"
+    " jest sa nasz nasza czy когда где как почему зачем кто что какои какая какие какое мы наш наша"
+    " наши нас на из для это эта этот или если коли де чому хто якии яка які або ми nerede nasil"
+    " neden hangi bir icin hur varfor vem vilken och att ar pa for"
 )
 
 
 @cache
 def common_terms() -> frozenset[str]:
-    """The stop words, and those of other languages that mean nothing else in English or in code."""
-    return STOP.union(terms(_ELSEWHERE))
+    """The stop words, and those of other languages that mean nothing else in English or in code.
+
+    They stand in the list without accents, as terms do: to fold them would cost each question more.
+    """
+    return STOP.union(stem(word) if word.isascii() else word for word in _ELSEWHERE.split())
 
 
 _JOINT = r"(?:[-./\\:@'’]|::)"
