@@ -40,18 +40,18 @@ STOP = frozenset(_COMMON.split())
 
 _ELSEWHERE = (
     "de el le der vom zu wann wo wie warum wieso wer wem welche welcher welches welchen ist sind"
-    " waren hat haben hatte wird werden wurde kann konnen durfen darf muss mussen soll sollen wir"
+    " waren haben hatte wird werden wurde kann konnen durfen darf muss mussen soll sollen wir"
     " ihr uns unser unsere unseren unserem ich mir mich du dir dich dem das ein eine einen einem"
-    " einer und oder aber mit von fur auf bei zum zur nach aus uber dass wenn auch noch nochmal"
-    " denn que cual cuando donde como quien por para los las una unos unas esta estan hay nuestro"
+    " einer und oder aber mit von auf bei zum zur nach aus dass wenn auch noch nochmal"
+    " denn que cual cuando donde como quien por los las una unos unas esta estan hay nuestro"
     " nuestra nuestros nuestras tenemos muy quand pourquoi quel quelle quels quelles sont les une"
-    " nous vous notre nos votre dans avec pour qui doit doivent peut elle ils elles dove perche"
+    " nous vous notre nos votre dans avec qui doit doivent peut elle ils elles perche"
     " quale quali chi cosa sono della delle dei degli nel nella gli nostro nostra abbiamo onde"
-    " porque qual quais quem sao nosso nossa nossos nossas temos uma quando wanneer waar waarom welke"
+    " porque qual quais quem sao nosso nossa nossos nossas temos uma wanneer waar waarom welke"
     " wij onze het een voor niet zijn hebben moet kiedy gdzie jak dlaczego kto ktory ktora ktore"
-    " jest sa nasz nasza czy когда где как почему зачем кто что какои какая какие какое мы наш наша"
+    " jest nasz nasza czy когда где как почему зачем кто что какои какая какие какое мы наш наша"
     " наши нас на из для это эта этот или если коли де чому хто якии яка які або ми nerede nasil"
-    " neden hangi bir icin hur varfor vem vilken och att ar pa for"
+    " neden hangi bir icin hur varfor vem vilken och for"
 )
 
 
