@@ -1,9 +1,9 @@
 """What other memory tools leave on a person's machine.
 
 `STORES` has the forms of their documents and sources, with the corners that matter. `WRITTEN` are
-stores that the code of four of these tools wrote, at the commit or version that is named, from
-sentences of ours; none of that code is here. The fifth, liteagents, has its MEMORY.md written by a
-model.
+stores made step by step as the storing code of four of these tools makes them, at the commit or
+version that is named, from sentences of ours; the tools themselves did not run, and none of their
+code is here. The fifth, liteagents, has its MEMORY.md written by a model.
 """
 
 from __future__ import annotations
