@@ -21,7 +21,6 @@ from ltm.sessions.port import (
     files_below,
     object_of,
     stem,
-    text_of,
     texts_in,
 )
 from ltm.sessions.turns import (
@@ -108,14 +107,14 @@ def holds_nothing(line: bytes) -> bool:
 
 def turns_of(entry: Mapping[str, Any], line: int = 0) -> list[Turn]:
     """The turns an entry holds, in order."""
-    reader = _READERS.get(text_of(entry.get("type")))
+    reader = _READERS.get(_text(entry.get("type")))
     if reader is None:
         return []
     common = (
-        text_of(entry.get("uuid")),
-        text_of(entry.get("timestamp")),
+        _text(entry.get("uuid")),
+        _text(entry.get("timestamp")),
         line,
-        text_of(entry.get("agentId")),
+        _text(entry.get("agentId")),
         entry.get("isSidechain") is True,
     )
     return list(reader(entry, common))
@@ -143,14 +142,14 @@ def _user(entry: Mapping[str, Any], common: TurnPlace) -> Iterator[Turn]:
             )
             yield ToolResult(
                 *common,
-                id=text_of(block.get("tool_use_id")),
+                id=_text(block.get("tool_use_id")),
                 text=text,
                 failed=block.get("is_error") is True and not refused,
                 judged=isinstance(block.get("is_error"), bool),
                 refused=refused,
             )
         elif block.get("type") == "text":
-            words.append(text_of(block.get("text")))
+            words.append(_text(block.get("text")))
     if words:
         yield from _words(words, entry, common)
 
@@ -210,7 +209,7 @@ def _command(text: str, common: TurnPlace) -> Turn:
 
 def _assistant(entry: Mapping[str, Any], common: TurnPlace) -> Iterator[Turn]:
     message = entry.get("message")
-    model = text_of(message.get("model")) if isinstance(message, dict) else ""
+    model = _text(message.get("model")) if isinstance(message, dict) else ""
     made_up = model == "<synthetic>"
     content = _content(entry)
     for block in [{"type": "text", "text": content}] if isinstance(content, str) else content:
@@ -219,12 +218,12 @@ def _assistant(entry: Mapping[str, Any], common: TurnPlace) -> Iterator[Turn]:
             given = block.get("input")
             yield ToolUse(
                 *common,
-                id=text_of(block.get("id")),
-                tool=text_of(block.get("name")),
+                id=_text(block.get("id")),
+                tool=_text(block.get("name")),
                 input=given if isinstance(given, dict) else {},
             )
         elif kind == "text":
-            text = text_of(block.get("text")).strip()
+            text = _text(block.get("text")).strip()
             if entry.get("isApiErrorMessage") or (made_up and text == _UNASKED):
                 yield Aside(*common, what="error", text=text)
             elif text:
@@ -239,11 +238,11 @@ def _system(entry: Mapping[str, Any], common: TurnPlace) -> Iterator[Turn]:
         tokens = about.get("preTokens")
         yield Compaction(
             *common,
-            trigger=text_of(about.get("trigger")),
+            trigger=_text(about.get("trigger")),
             tokens=tokens if isinstance(tokens, int) else 0,
         )
     elif subtype == "local_command":
-        text = text_of(entry.get("content"))
+        text = _text(entry.get("content"))
         if _COMMAND.match(text):
             yield _command(text, common)
         else:
@@ -291,11 +290,15 @@ def _flat(content: Any) -> str:
     if not isinstance(content, list):
         return ""
     texts = (
-        block if isinstance(block, str) else text_of(block.get("text"))
+        block if isinstance(block, str) else _text(block.get("text"))
         for block in content
         if isinstance(block, str) or (isinstance(block, dict) and block.get("type") == "text")
     )
     return "\n".join(texts)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 _READERS: Mapping[str, Callable[[Mapping[str, Any], TurnPlace], Iterator[Turn]]] = {
@@ -327,8 +330,8 @@ def _origin(path: str, entries: Iterable[Entry]) -> SessionOrigin:
     """By the file's name; the folder and the moment stand in one of the first entries."""
     cwd = started = ""
     for entry in entries:
-        cwd = cwd or text_of(entry.get("cwd"))
-        started = started or text_of(entry.get("timestamp"))
+        cwd = cwd or _text(entry.get("cwd"))
+        started = started or _text(entry.get("timestamp"))
         if cwd and started:
             break
     return SessionOrigin(stem(path), cwd, started, CLAUDE_CODE.name)
@@ -339,7 +342,11 @@ def _told(entry: Entry) -> tuple[str, str, str] | None:
     if added.get("type") != "hook_additional_context":
         return None
     text = "\n".join(texts_in(added.get("content")))
-    return text_of(added.get("hookEvent")), text_of(entry.get("timestamp")), text
+    return _text(added.get("hookEvent")), _text(entry.get("timestamp")), text
+
+
+def _knows(entry: Entry) -> bool:
+    return isinstance(entry.get("type"), str)
 
 
 def _turns(entry: Entry, line: int, origin: SessionOrigin) -> list[Turn]:
@@ -348,6 +355,7 @@ def _turns(entry: Entry, line: int, origin: SessionOrigin) -> list[Turn]:
 
 CLAUDE_CODE = Reader(
     name="claude-code",
+    knows=_knows,
     origin=_origin,
     turns=_turns,
     found=_found,

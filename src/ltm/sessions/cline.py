@@ -40,6 +40,12 @@ _FOLDERS = ("cwd", "workspaceRoot", "workspace_root", "workspacePath")
 _REFUSED = re.compile(r"\s*The user (?:denied|rejected)\b")
 
 
+def _knows_cline(document: Entry) -> bool:
+    return isinstance(document.get("messages"), list) and "sessionId" in document and (
+        "projectHash" not in document
+    )  # fmt: skip
+
+
 def _cline_origin(path: str, entries: Iterable[Entry]) -> SessionOrigin:
     about = next(iter(islice(entries, 1)), {})
     session = text_of(about.get("sessionId")) or os.path.basename(path).removesuffix(_ENDING)
@@ -127,6 +133,7 @@ def _cline_of_session(session: str, environ: Mapping[str, str]) -> str:
 
 CLINE = Reader(
     name="cline",
+    knows=_knows_cline,
     origin=_cline_origin,
     turns=_cline_turns,
     found=_cline_found,
@@ -136,6 +143,13 @@ CLINE = Reader(
 
 
 # -- Cursor ----------------------------------------------------------------------------------------
+
+
+def _knows_cursor(entry: Entry) -> bool:
+    message = object_of(entry.get("message"))
+    return entry.get("role") in ("user", "assistant") and "content" in message and (
+        "type" not in entry and "uuid" not in entry
+    )  # fmt: skip
 
 
 def _cursor_origin(path: str, entries: Iterable[Entry]) -> SessionOrigin:
@@ -175,6 +189,7 @@ def _cursor_of_session(session: str, environ: Mapping[str, str]) -> str:
 
 CURSOR = Reader(
     name="cursor",
+    knows=_knows_cursor,
     origin=_cursor_origin,
     turns=_cursor_turns,
     shows_results=False,

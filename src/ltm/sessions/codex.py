@@ -60,6 +60,10 @@ _QUIET = (
 )
 
 
+def _knows(entry: Entry) -> bool:
+    return entry.get("type") == "session_meta" and "id" in object_of(entry.get("payload"))
+
+
 def _origin(path: str, entries: Iterable[Entry]) -> SessionOrigin:
     entry = next(iter(islice(entries, 1)), {})
     about = object_of(entry.get("payload"))
@@ -256,6 +260,7 @@ def _found(environ: Mapping[str, str]) -> Iterator[FoundTranscript]:
 
 CODEX = Reader(
     name="codex",
+    knows=_knows,
     origin=_origin,
     turns=_turns,
     found=_found,

@@ -36,6 +36,11 @@ _QUIET = tuple(f'"type":"{name}'.encode() for name in ("hook.start", "session.us
 _REFUSED = ("rejected", "denied")
 
 
+def _knows(entry: Entry) -> bool:
+    about = object_of(entry.get("data"))
+    return entry.get("type") == "session.start" and "sessionId" in about
+
+
 def _origin(path: str, entries: Iterable[Entry]) -> SessionOrigin:
     about = object_of(next(iter(islice(entries, 1)), {}).get("data"))
     context = object_of(about.get("context"))
@@ -122,6 +127,7 @@ def _found(environ: Mapping[str, str]) -> Iterator[FoundTranscript]:
 
 COPILOT = Reader(
     name="copilot",
+    knows=_knows,
     origin=_origin,
     turns=_turns,
     found=_found,

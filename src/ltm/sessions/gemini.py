@@ -57,6 +57,10 @@ _PATH = 4_096
 # -- Gemini CLI ------------------------------------------------------------------------------------
 
 
+def _knows_gemini(entry: Entry) -> bool:
+    return "projectHash" in entry and "sessionId" in entry
+
+
 def _gemini_origin(path: str, entries: Iterable[Entry]) -> SessionOrigin:
     first = next(iter(islice(entries, 1)), {})
     return SessionOrigin(
@@ -168,6 +172,7 @@ def _gemini_found(environ: Mapping[str, str]) -> Iterator[FoundTranscript]:
 
 GEMINI = Reader(
     name="gemini",
+    knows=_knows_gemini,
     origin=_gemini_origin,
     turns=_gemini_turns,
     found=_gemini_found,
@@ -180,6 +185,13 @@ GEMINI = Reader(
 _TYPED = (None, "mid_turn_user_message")
 """Subtypes of an entry of the user that a person typed; the others are notices and prompts of
 agents."""
+
+
+def _knows_qwen(entry: Entry) -> bool:
+    if "sessionId" not in entry or "uuid" not in entry:
+        return False
+    message = object_of(entry.get("message"))
+    return "provenance" in entry or "systemPayload" in entry or "parts" in message
 
 
 def _qwen_origin(path: str, entries: Iterable[Entry]) -> SessionOrigin:
@@ -291,6 +303,7 @@ def _qwen_found(environ: Mapping[str, str]) -> Iterator[FoundTranscript]:
 
 QWEN = Reader(
     name="qwen",
+    knows=_knows_qwen,
     origin=_qwen_origin,
     turns=_qwen_turns,
     found=_qwen_found,
@@ -301,6 +314,10 @@ QWEN = Reader(
 
 _STAMPS = re.compile(r"\A(?:(?:Created|Completed) At: [^\n]*\n?)+\s*")
 _STEPS_OF_TOOLS = {"RUN_COMMAND": "Bash", "LIST_DIRECTORY": "LS", "CODE_ACTION": "Edit"}
+
+
+def _knows_antigravity(entry: Entry) -> bool:
+    return "step_index" in entry and "source" in entry and "type" in entry
 
 
 def _antigravity_origin(path: str, entries: Iterable[Entry]) -> SessionOrigin:
@@ -380,6 +397,7 @@ def _antigravity_found(environ: Mapping[str, str]) -> Iterator[FoundTranscript]:
 
 ANTIGRAVITY = Reader(
     name="antigravity",
+    knows=_knows_antigravity,
     origin=_antigravity_origin,
     turns=_antigravity_turns,
     found=_antigravity_found,

@@ -175,6 +175,10 @@ def _address_in(folder: str, *names: str) -> Callable[[str, Mapping[str, str]], 
     return address
 
 
+def _never(entry: Entry) -> bool:
+    return False
+
+
 def _parsed(data: Any) -> dict[str, Any]:
     """The object in a column; an empty one where there is none."""
     try:
@@ -191,6 +195,7 @@ def _number(value: Any) -> float:
 def _opencode(client: str, file: str) -> Reader:
     return Reader(
         name=client,
+        knows=_never,
         origin=_origin_of(client),
         turns=_turns,
         found=_found_in(client, file),
@@ -264,6 +269,10 @@ def _goose_origin(path: str, entries: Iterable[Entry]) -> SessionOrigin:
     )
 
 
+def _knows_goose(document: Entry) -> bool:
+    return isinstance(document.get("conversation"), list) and "working_dir" in document
+
+
 def _goose_turns(entry: Entry, line: int, origin: SessionOrigin) -> list[Turn]:
     created = entry.get("created")
     at = ""
@@ -322,6 +331,7 @@ def _parsed_list(data: Any) -> list[Any]:
 
 GOOSE = Reader(
     name="goose",
+    knows=_knows_goose,
     origin=_goose_origin,
     turns=_goose_turns,
     found=_found_in("goose", "sessions", "sessions.db"),

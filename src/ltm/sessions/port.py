@@ -63,6 +63,8 @@ class Reader:
 
     name: str
     """As the table of clients names it."""
+    knows: Callable[[Entry], bool]
+    """Whether the first entry of a file is of this client; for a JSON document, the document."""
     origin: Callable[[str, Iterable[Entry]], SessionOrigin]
     """What a transcript says of its session, from its path and its first entries."""
     turns: Callable[[Entry, int, SessionOrigin], list[Turn]]

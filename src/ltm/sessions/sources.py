@@ -23,7 +23,7 @@ from ltm.errors import LtmError
 from ltm.files.atomic import read_plain
 from ltm.files.sqlite import READ_ONLY, foreign, foreign_columns, foreign_tables
 from ltm.sessions.port import Entry, Reader, SessionOrigin
-from ltm.sessions.readers import READERS, is_known, is_of, reader_of
+from ltm.sessions.readers import READERS, reader_of
 from ltm.sessions.turns import Turn
 
 LONGEST = 8 * 1024 * 1024
@@ -117,7 +117,7 @@ class LineFile:
 
     def is_known(self) -> bool:
         """Whether some client writes entries as they stand at its beginning."""
-        return any(is_known(entry) for entry in self._entries())
+        return any(reader.knows(entry) for entry in self._entries() for reader in READERS.values())
 
     @property
     def origin(self) -> SessionOrigin:
@@ -361,7 +361,7 @@ def _document_reader(path: str, file: BinaryIO) -> Reader | None:
         (
             reader
             for reader in READERS.values()
-            if reader.messages and reader.messages in document and is_of(reader, document)
+            if reader.messages and reader.messages in document and reader.knows(document)
         ),
         None,
     )
