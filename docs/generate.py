@@ -17,7 +17,7 @@ import ltm as ltm_package
 from benchmarks.soak.programme import README, ROWS
 from benchmarks.soak.row import Outcome, Row, read
 from docs import client_pages, recordings
-from ltm.cli.app import COMMANDS, ltm
+from ltm.cli.app import COMMANDS, HELP, ltm
 from ltm.config.options import OPTIONS
 from ltm.kinds import Kind, Kinds
 from ltm.model import Memory
@@ -74,7 +74,7 @@ def _cli() -> str:
         info_name="ltm",
         terminal_width=96,
         max_content_width=96,
-        help_option_names=["-h", "--help"],
+        help_option_names=HELP,
     )
     parts.append(f"```text\n{ltm.get_help(group).rstrip()}\n```\n")
     for name in COMMANDS:

@@ -26,7 +26,7 @@ import click
 import pytest
 import yaml
 
-from ltm.cli.app import ltm
+from ltm.cli.app import HELP, ltm
 from ltm.clients.table import BY_NAME
 from ltm.state.candidates import CandidateRecord, Candidates
 from tests import forking
@@ -435,7 +435,7 @@ def of_a_team(reader: Reader, line: str) -> None:
         if len(words) == 1:
             break
     given = [str(reader.home) if word == "backup/" else word for word in words[1:]]
-    command.make_context("ltm", given)
+    command.make_context("ltm", given, help_option_names=HELP)
 
 
 FORMS: Sequence[tuple[str, str, Check]] = (

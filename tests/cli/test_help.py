@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 import pytest
 
-from ltm.cli.app import ALIASES, COMMANDS, OTHERWISE, SECTIONS, as_meant, ltm
+from ltm.cli.app import ALIASES, COMMANDS, HELP, OTHERWISE, SECTIONS, as_meant, ltm
 from ltm.hook import main
 from tests.cli.runner import Ltm
 
@@ -35,7 +35,7 @@ def test_what_a_command_does_is_said_in_one_line_and_never_cut_off() -> None:
 
 @pytest.mark.parametrize("width", [60, 80])
 def test_the_list_of_commands_is_whole_at_any_width(width: int) -> None:
-    context = click.Context(ltm, info_name="ltm", terminal_width=width)
+    context = click.Context(ltm, info_name="ltm", terminal_width=width, help_option_names=HELP)
     text = ltm.get_help(context)
     assert "..." not in text.replace("[ARGS]...", "")
     assert max(map(len, text.splitlines())) <= width
@@ -58,7 +58,9 @@ def named(name: str) -> click.Command:
 
 
 def helped(name: str) -> str:
-    context = click.Context(named(name), info_name=f"ltm {name}", terminal_width=80)
+    context = click.Context(
+        named(name), info_name=f"ltm {name}", terminal_width=80, help_option_names=HELP
+    )
     return named(name).get_help(context)
 
 
@@ -90,7 +92,7 @@ def test_another_word_for_a_command_hides_none_and_leads_to_one() -> None:
             ltm.make_context("ltm", [name, "--help"], resilient_parsing=True)
             command = named(meant.split()[0])
             given = [*meant.split()[1:], "--help"]
-            command.make_context(name, given, resilient_parsing=True)
+            command.make_context(name, given, resilient_parsing=True, help_option_names=HELP)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,9 @@ from ltm import __version__
 from ltm.cli.output import finish
 from ltm.errors import WrongUsage
 
+HELP = ["-h", "--help"]
+"""What asks for help. Click keeps what it was first told, so a context of its own names it too."""
+
 SECTIONS = {
     "Keep and find": {
         "remember": "Keep a text as a memory.",
@@ -300,7 +303,7 @@ def _plain(word: str) -> str:
 @click.group(
     cls=Commands,
     invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": HELP},
     epilog="""\b
 ltm help COMMAND              how a command is used
 ltm demo                      see it work
