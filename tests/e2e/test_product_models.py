@@ -17,6 +17,7 @@ from tests.effort import ALL
 
 from .client import Harness, PrintSession, Reply, Rule, Script, wait_until
 from .client.api import Channel
+from .client.deadline import PATIENCE
 from .client.tap import LOG_VARIABLE
 from .product import assert_quiet, ltm, memories, memory_home
 
@@ -111,7 +112,7 @@ class Call:
             **{LOG_VARIABLE: str(self.taps)},
         )
 
-    def ask(self, timeout: float = 60.0) -> str:
+    def ask(self, timeout: float = PATIENCE) -> str:
         backend = Claude(str(memory_home(self.harness)), self.environ, "")
         return backend.ask("be brief", "what is it?", most=900, timeout=timeout).text
 
@@ -136,7 +137,7 @@ def test_our_call_is_bare_and_a_plain_one_would_not_be(switched_on: Harness) -> 
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE,
         check=False,
     )
     assert plain.returncode == 0, plain.stderr
@@ -161,8 +162,11 @@ def test_no_list_of_sessions_shows_our_call_while_it_runs(switched_on: Harness) 
 def test_a_call_that_takes_too_long_leaves_nothing_behind(switched_on: Harness) -> None:
     before = traces(switched_on)
     call = Call(switched_on, Rule(Reply("never", hold=threading.Event()), kind="side"))
-    with pytest.raises(ModelFailed, match="no answer within"):
-        call.ask(timeout=3.0)
+    for seconds in (3, 15, 60):  # a busy machine may need longer until the client asks
+        with pytest.raises(ModelFailed, match="no answer within"):
+            call.ask(timeout=seconds)
+        if call.channel.of_kind("side"):
+            break
     assert call.channel.of_kind("side")
     assert traces(switched_on) == before
 

@@ -138,11 +138,15 @@ def test_a_client_that_hangs_is_ended_with_all_it_started(desk: Desk, manner: st
         "    file.write(f'{os.getpid()} {child.pid}')\n"
         "time.sleep(600)\n"
     )
-    desk.claude.say({"python": program})
-    with pytest.raises(ModelFailed, match="no answer within 1 seconds") as caught:
-        desk.ask(timeout=1.0)
-    assert caught.value.cost is None
-    for pid in map(int, (desk.claude.folder / "pids").read_text().split()):
+    pids = desk.claude.folder / "pids"
+    for seconds in (1, 5, 30):  # a busy machine may need longer until both of them run
+        desk.claude.say({"python": program})
+        with pytest.raises(ModelFailed, match=f"no answer within {seconds} seconds") as caught:
+            desk.ask(timeout=seconds)
+        assert caught.value.cost is None
+        if pids.exists() and pids.read_text():
+            break
+    for pid in map(int, pids.read_text().split()):
         assert _is_gone(pid)
 
 
