@@ -38,6 +38,30 @@ def test_words_everybody_uses_do_not_explain_a_hit(store: FileStore) -> None:
     assert hit.why == "title: cache; text: cache"
 
 
+@pytest.mark.parametrize(
+    ("question", "found", "why"),
+    [
+        ("what did we decide?", ["Keep Redis"], "kind: decision"),
+        ("our decisions of last week", ["Keep Redis"], "kind: decision"),
+        ("Decisions", ["Keep Redis"], "kind: decision"),
+        ("what are our rules", ["Use pnpm", "Log with structlog"], "kind: preference"),
+        ("show me all preferences", ["Use pnpm", "Log with structlog"], "kind: preference"),
+        ("what did we decide about logging", ["Log with structlog"], "title: log"),
+        ("which rules are there for pnpm", ["Use pnpm"], "title: pnpm"),
+        ("what do you know", [], ""),
+    ],
+)
+def test_a_question_that_names_a_kind_and_nothing_else_is_answered_by_that_kind(
+    store: FileStore, question: str, found: list[str], why: str
+) -> None:
+    store.create(make("Log with structlog", "print is for scripts", kind="preference"))
+    store.create(make("Use pnpm", "npm is for the docs", kind="preference"))
+    store.create(make("Keep Redis", "for another year", kind="decision"))
+    hits = recall(store, question, Filter(), 10).memories
+    assert sorted(hit.stored.memory.title for hit in hits) == sorted(found)
+    assert all(hit.why.startswith(why) and not hit.weak for hit in hits)
+
+
 def test_memories_of_a_small_vault_compete_with_those_of_a_large_one(store: FileStore) -> None:
     for n in range(30):
         store.create(make(f"note {n}", f"the kafka topic number{n} and its consumers"))

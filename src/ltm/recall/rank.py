@@ -19,6 +19,7 @@ from datetime import date
 from functools import cache
 
 from ltm.history.passage import ASSISTANT, USER
+from ltm.kinds import Kinds
 from ltm.record import NamedTuple
 from ltm.text.bm25 import bm25
 from ltm.text.dates import DateSpan, closeness, spans
@@ -102,10 +103,37 @@ _USUAL = (
 )
 
 
+_ASKING = (
+    "agree agreed decide decided decision discuss know learn mention remember remind said say talk"
+    " tell told"
+)
+_LISTING = "all current every give list make open see show"
+_RULES = "rule"
+_SPOKEN = {"decision": "decide agree", "gotcha": "trap", "pattern": "style"}
+
+
 @cache
 def usual_words() -> frozenset[str]:
     """Terms that people type to an agent whatever the work is about."""
     return frozenset(terms(_USUAL))
+
+
+@cache
+def asking_words() -> frozenset[str]:
+    """Terms that speak of the asking and not of what is asked for: "what did we decide about"."""
+    return frozenset(terms(_ASKING))
+
+
+@cache
+def kind_words() -> Mapping[str, tuple[str, ...]]:
+    """Terms by which people ask for all memories of some kinds, and the names of these kinds."""
+    found: dict[str, list[str]] = {}
+    for kind in Kinds():
+        aliases = [each for each in kind.aliases if not each.startswith("session")]
+        rules = _RULES if kind.rule else ""
+        for term in terms(" ".join([kind.name, *aliases, _SPOKEN.get(kind.name, ""), rules])):
+            found.setdefault(term, []).append(kind.name)
+    return {term: tuple(dict.fromkeys(names)) for term, names in found.items()}
 
 
 class Question(NamedTuple):
@@ -130,8 +158,20 @@ class Question(NamedTuple):
     def has_content(self) -> bool:
         """Whether it has words besides those of a time and those that people type whatever it is
         about: "what did we do in October?" has none."""
-        times = {term for span in self.spans for term in terms(span.phrase)}
-        return not (usual_words() | times).issuperset(self.weights)
+        return not (usual_words() | self.times()).issuperset(self.weights)
+
+    def times(self) -> set[str]:
+        """Its terms that name a time."""
+        return {term for span in self.spans for term in terms(span.phrase)}
+
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of memories it asks for, where it names nothing else: "our decisions"."""
+        known = kind_words()
+        named = [word for word in self.weights if word in known]
+        rest = self.weights.keys() - {*terms(_LISTING)} - asking_words() - self.times()
+        if not rest.issubset(named):
+            return ()
+        return tuple(dict.fromkeys(name for word in named for name in known[word]))
 
     def wholes(self, known: Callable[[str], bool]) -> list[str]:
         """Its terms without the parts of compounds whose whole is known.

@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import chain, islice, takewhile
 
 from ltm.history.passage import USER, Passage, line_range
-from ltm.model import Filter, Hit, Memory, Status, Stored, now
+from ltm.model import Filter, Hit, Memory, Page, Status, Stored, now
 from ltm.recall.passages import Quote, excerpt, is_small_talk, leave_out
 from ltm.recall.rank import (
     FADING,
@@ -25,6 +25,8 @@ from ltm.recall.rank import (
     RECENT,
     TIME,
     Question,
+    asking_words,
+    kind_words,
     understood,
     usual_words,
 )
@@ -165,21 +167,35 @@ def remembered(
     matches = store.search(question.text, wanted, limit)
     like = _alike(store, question, wanted, matches, said) if said else {}
     items = {each.stored.memory.id: each for each in matches.items}
+    listed = _of_kinds(store, question, wanted, limit)
+    of_kind = {each.memory.id: each for each in listed.items}
     most = max((each.score for each in matches.items), default=0.0) or 1.0
     nearest = max((near for _, near in like.values()), default=0.0)
     found: list[MemoryMatch] = []
-    for name in {**items, **like}:
+    for name in {**items, **like, **of_kind}:
         match = items.get(name)
-        stored = match.stored if match else like[name][0]
+        stored = match.stored if match else like[name][0] if name in like else of_kind[name]
         near = like[name][1] if name in like else 0.0
         score = _standing(question, stored.memory, today)
-        score += WORDS * match.score / most if match else 0.0
+        if name in of_kind:
+            score += WORDS
+        elif match:
+            score += WORDS * match.score / most
         score += LIKENESS * max(0.0, near) / nearest if nearest > 0 else 0.0
         score *= DOUBTED + (1 - DOUBTED) * stored.memory.confidence
         found.append(MemoryMatch(stored, score, match.matched if match else Matched(), near))
     found.sort(key=lambda each: (each.score, each.stored.memory.id), reverse=True)
     found[:_LOOKED_AT] = _newer_first(found[:_LOOKED_AT])
-    return found[:limit], matches.total + len(like.keys() - items.keys())
+    total = matches.total + len(like.keys() - items.keys())
+    return found[:limit], max(total, listed.total)
+
+
+def _of_kinds(store: Store, question: Question, wanted: Filter, limit: int) -> Page:
+    """The newest memories of the kinds that a question asks for and of which it says no more."""
+    kinds = question.kinds()
+    if wanted.kinds:
+        kinds = tuple(each for each in kinds if each in wanted.kinds)
+    return store.list(wanted._replace(kinds=kinds), limit) if kinds else Page()
 
 
 def _newer_first(found: list[MemoryMatch]) -> list[MemoryMatch]:
@@ -260,16 +276,19 @@ def _alike(
 class _Share:
     """How much of a question a text has, from 0 to 1: by its words, each weighed by how rare it is.
 
-    The words that name a time or ask how many do not count, and those that people type whatever it
-    is about count little. Of a long question `_LONG` words suffice.
+    The words that name a time, ask how many or speak of the asking ("what did we decide about …")
+    do not count, and those that name a kind or that people type whatever it is about count little.
+    Of a long question `_LONG` words suffice.
     """
 
     def __init__(self, question: Question, rarities: Mapping[str, float] | None = None) -> None:
-        empty = {term for span in question.spans for term in terms(span.phrase)}
+        empty = question.times() | asking_words()
+        if question.kinds():
+            empty.update(question.weights)
         if question.answer is not None:
             empty.update(_HOW)
         known = rarities or {}
-        usual = usual_words()
+        usual = usual_words().union(kind_words())
         self._weights = {
             word: weight * known.get(word, 1.0) * (_USUAL if word in usual else 1.0)
             for word, weight in question.weights.items()
@@ -466,8 +485,10 @@ def _source(memory: Memory, passages: Iterable[Passage]) -> list[Passage]:
 def _hit(question: Question, found: MemoryMatch, weak: bool, where: str = "") -> Hit:
     """A memory that was found, with its reasons in words."""
     reasons = [_reasons(question.text, found.matched)]
-    if found.likeness > 0 and not any(found.matched):
-        reasons.append("close in meaning")
+    if not any(found.matched):
+        reasons.append(
+            "close in meaning" if found.likeness > 0 else f"kind: {found.stored.memory.kind}"
+        )
     reasons.append(where)
     return Hit(found.stored, found.score, "; ".join(filter(None, reasons)), weak)
 
