@@ -138,6 +138,7 @@ def test_any_text_can_be_compared_with_any_other(text: str) -> None:
 
 
 CHOSEN = "We chose PostgreSQL over SQLite because two workers write at once"
+GIVEN_UP = "We use MySQL now instead of Postgres"
 
 
 @pytest.mark.parametrize(
@@ -148,9 +149,13 @@ CHOSEN = "We chose PostgreSQL over SQLite because two workers write at once"
         ("We use Redis for sessions because it is fast", "We dropped Redis", Sameness.CONFLICT),
         (CHOSEN, "We moved the reports from SQLite to files", Sameness.OTHER),
         (CHOSEN, "The nightly dump of PostgreSQL moved to the new backup host", Sameness.OTHER),
+        (GIVEN_UP, "We use Postgres for everything", Sameness.CONFLICT),
+        (GIVEN_UP, "Use Postgres again", Sameness.CONFLICT),
+        (GIVEN_UP, "We use Postgres for the reports", Sameness.ALIKE),
+        (GIVEN_UP, "Postgres needs a vacuum each night", Sameness.OTHER),
     ],
 )
-def test_a_change_that_gives_up_what_was_chosen_for_a_reason_contradicts_it(
+def test_a_change_that_gives_up_what_was_chosen_contradicts_it_and_so_does_a_return_to_it(
     older: str, newer: str, relation: Sameness
 ) -> None:
     assert judge(newer, older).relation is relation

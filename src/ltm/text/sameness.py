@@ -188,6 +188,8 @@ def _told_apart(
             return Verdict(Sameness.CHANGE, fit), common
         if plain is None and _gives_up(new, old):
             return Verdict(Sameness.CONFLICT, shared), common
+    if plain is None and _chooses_again(new, old):
+        return Verdict(Sameness.CONFLICT, shared), common
     return (Verdict(plain, shared) if plain is not None else None), common
 
 
@@ -440,13 +442,20 @@ def _gives_up(new: Statement, old: Statement) -> bool:
         return False
     ends = [at for at, word in enumerate(old.key) if folded(word) in _AFTER_CHOICE]
     choice = frozenset(old.stems[: min([*ends, *old.pauses, *old.stops], default=len(old.key))])
-    choice = (choice & old.matter) - _CHOICE_STEMS
+    choice = (choice & old.matter) - _CHOICE_STEMS - _AGAIN_STEMS
     named = _subject(new, _MARK_STEMS)
     return (
         len(choice) == 1
         and choice <= new.matter
         and (_moves(new, old) or _weight(choice) >= _FIT * _weight(named))
     )
+
+
+def _chooses_again(new: Statement, old: Statement) -> bool:
+    """Whether a statement says to use the one thing that an older one gave up, and names no place
+    or purpose, for which that may be right."""
+    rest = new.matter - _CHOICE_STEMS - old.matter
+    return rest <= _AGAIN_STEMS and _gives_up(old, new)
 
 
 def _subject(each: Statement, empty: frozenset[str]) -> frozenset[str]:
@@ -464,4 +473,5 @@ def _weight(words: Iterable[str]) -> float:
 _GENERIC_STEMS = frozenset(map(stem_of, lists.GENERIC))
 _MARK_STEMS = frozenset(map(stem_of, MARKS)) | _GENERIC_STEMS
 _CHOICE_STEMS = _GENERIC_STEMS | frozenset(map(stem_of, lists.CHOICES))
+_AGAIN_STEMS = frozenset(map(stem_of, lists.AGAIN))
 _AFTER_CHOICE = lists.REASONS | lists.NEGATIONS | lists.OVER

@@ -174,6 +174,12 @@ CHOICES = _words(
 OVER = _words("over instead rather than statt anstatt plutot vez lugar invece вместо for")
 """Words behind which a choice names what was not chosen, or where it holds."""
 
+AGAIN = QUANTIFIERS | _words(
+    "again everything everywhere alles uberall wieder encore partout nouveau nuevo siempre"
+    " novamente tudo tutto ovunque ancora снова опять везде"
+)
+"""Words that a choice may have besides what it names, without holding for a part only."""
+
 LIGHT = _words(
     "get gets got gotten make makes made use uses used using become becomes happen happens"
     " sit sits live lives want wants need needs nutzt nutzen verwendet verwenden utilise"
