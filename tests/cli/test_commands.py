@@ -68,6 +68,8 @@ def test_what_became_of_a_text_is_said_in_words_one_can_act_on(ltm: Ltm) -> None
     assert ltm.json("show", other)["conflicts"] == [more["id"]]
     assert ltm.json("show", more["id"])["conflicts"] == [other]
     assert re.search(f"contradicts ({other}|{more['id']}) .*ltm settle", ltm.ok("doctor"))
+    for command in ("recall", "ask"):
+        assert ltm.ok(command, "which port has the staging server?").count("contradicts mem_") == 1
     told = ltm.ok("inject")
     assert "?| The staging server runs on port 9090 behind nginx (" in told
     assert " — but earlier: The staging server runs on port 8080 behind nginx (" in told

@@ -112,6 +112,7 @@ def test_why_says_when_nothing_is_known(ltm: Ltm) -> None:
     done = ltm.run("why", "nowhere.py")
     assert (done.returncode, done.stdout) == (0, "")
     assert "Nothing is known about 'nowhere.py'" in done.stderr
+    assert "type: ltm show mem_1" in ltm.run("why", "mem_1").stderr
 
 
 # -- fix -----------------------------------------------------------------------------------------

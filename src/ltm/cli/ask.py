@@ -6,7 +6,7 @@ import click
 
 from ltm.cli import output
 from ltm.cli.command import Work, command
-from ltm.cli.hits import hit_record, nothing_found
+from ltm.cli.hits import hit_record, nothing_found, say_rivals
 from ltm.recall.answer import ask
 from ltm.recall.passages import Quote, cited_as, quote_title
 from ltm.text.display import one_line
@@ -45,6 +45,7 @@ def ask_command(work: Work, question: tuple[str, ...]) -> None:
     if found.note:
         output.note(found.note)
     shown = [hit for hit in found.hits if not found.cited or cited_as(hit) in found.cited]
+    told: set[str] = set()
     for hit in shown[:_SHOWN]:
         if isinstance(hit, Quote):
             head = f"{one_line(hit.id)}  {one_line(quote_title(hit))}"
@@ -56,3 +57,5 @@ def ask_command(work: Work, question: tuple[str, ...]) -> None:
         output.say(head)
         for line in () if found.text else lines:
             output.say(f"    {one_line(line)}")
+        if not isinstance(hit, Quote):
+            say_rivals(work, hit.stored.memory, told)

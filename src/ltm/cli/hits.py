@@ -6,7 +6,7 @@ line library, in a quarter of the time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 
 from ltm.cli import output
@@ -90,13 +90,7 @@ def say_hits(work: Work, hits: Sequence[Hit | Quote], question: str) -> int:
         )
         if text:
             output.say_looks(("    ", ""), *matches(text, words))
-        for other in _rivals(work, memory, told):
-            output.say_looks(
-                ("    contradicts ", "warning"),
-                (f"{output.shown_id(other.id)}: {shortened(one_line(other.title), 80)}", ""),
-                (" (decide with: ltm settle)", "faint"),
-            )
-        told.add(memory.id)
+        say_rivals(work, memory, told)
         _say_why(f"{memory.day}; why: {one_line(hit.why)}", estimate(memory.text))
     return len(good) + len(weak)
 
@@ -105,12 +99,17 @@ def _say_why(text: str, tokens: int) -> None:
     output.say_looks((f"    {text}; {counted(tokens, 'token')}", "faint"))
 
 
-def _rivals(work: Work, memory: Memory, told: set[str]) -> Iterator[Memory]:
-    """Memories in force that say otherwise, but for those of which that was told already."""
-    for name in memory.conflicts:
-        if name not in told:
-            for stored in work.store.list(Filter(ids=(name,))).items:
-                yield stored.memory
+def say_rivals(work: Work, memory: Memory, told: set[str]) -> None:
+    """Print the memories in force that say otherwise, but for those that were told already."""
+    names = [name for name in memory.conflicts if name not in told]
+    for stored in work.store.list(Filter(ids=tuple(names))).items if names else ():
+        output.say_looks(
+            ("    contradicts ", "warning"),
+            (f"{output.shown_id(stored.memory.id)}: ", ""),
+            (shortened(one_line(stored.memory.title), 80), ""),
+            (" (decide with: ltm settle)", "faint"),
+        )
+    told.add(memory.id)
 
 
 def nothing_found(work: Work, question: str, wanted: Filter = _NO_FILTER) -> None:
