@@ -44,7 +44,7 @@ def why_command(work: Work, file: str, limit: int) -> None:
         output.emit(_record(path, former, found))
         return
     if not found.total and file.startswith("mem_"):
-        raise WrongUsage(f"'{file}' is no file", hint=f"for a memory, type: ltm show {file}")
+        raise WrongUsage(f"'{file}' names a memory, not a file", hint=f"type: ltm show {file}")
     if not found.total:
         output.note(f"Nothing is known about '{path}' yet. Search its subject: ltm recall WORDS")
         return
