@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.capture.message import said, told
+from ltm.capture.message import pasted, said, told
 
 
 def sentences(text: str) -> list[str]:
@@ -61,13 +61,41 @@ def test_a_document_to_work_on_is_left_out() -> None:
     assert sentences(rules) == ["Translate this to Dutch:"]
 
 
-def test_items_of_a_list_of_rules_are_the_writers_own() -> None:
-    found = said("Our conventions:\n- tabs, not spaces\n- one class a file")
-    assert [(each.text, each.listed) for each in found[1:]] == [
-        ("tabs, not spaces", False),
-        ("one class a file", False),
+@pytest.mark.parametrize(
+    "lead",
+    [
+        "Our conventions:",
+        "Folgendes gilt in unserem Projekt:",
+        "mis reglas para este proyecto:",
+        "Nos règles ici :",
+        "Договоримся так:",
+        "このリポジトリのルール:",
+    ],
+)
+@pytest.mark.parametrize("mark", ["-", "1.", "(a)"])
+def test_items_of_a_list_of_rules_are_the_writers_own(lead: str, mark: str) -> None:
+    text = f"{lead}\n{mark} tabs, not spaces\n{mark} one class a file"
+    assert [(each.text, each.ruled) for each in said(text)[1:]] == [
+        ("tabs, not spaces", True),
+        ("one class a file", True),
     ]
+    assert pasted(text) == ""
+
+
+def test_items_of_any_other_list_are_most_likely_tasks() -> None:
     assert said("Please do:\n- add a page")[1].listed
+    # Below other words it may be the heading of a page.
+    assert said("¿qué opinas?\n\nReglas del foro:\n- nunca preguntar dos veces")[-1].listed
+
+
+def test_a_line_that_holds_the_text_it_is_about_takes_no_other_line_with_it() -> None:
+    text = 'translate "good morning, your parcel" to French.\n\nWe address customers with vous.'
+    assert pasted(text) == ""
+
+
+def test_an_abbreviation_ends_no_sentence() -> None:
+    text = "Branches heißen nach dem Ticket, z.B. AB-12."
+    assert sentences(text) == [text]
 
 
 def test_a_report_is_read_below_its_headings_too() -> None:

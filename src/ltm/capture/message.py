@@ -28,17 +28,40 @@ _PASTED = re.compile(
     r"|DELETE FROM \S+ WHERE |INSERT INTO \S+ ?(?:\(|VALUES))|\{ ?\"|\[ ?[{\"]"
     r"|Exception in thread |Caused by: "
     r"|\S+:\d+:\d+|npm (?-i:ERR|WARN|error|warn|notice)\b|[^.!?:]{3,60}: (?-i:Error): "
-    r"|\(\w+\) |[-+*=_]{5,}|\d+ \| |[\w-]+\s+\| )",
+    r"|\(\w\w+\) |[-+*=_]{5,}|\d+ \| |[\w-]+\s+\| )",
+    re.IGNORECASE,
+)
+_ABBREVIATED = re.compile(
+    r"(?:^|[\s(])(?:z\. ?b|d\. ?h|u\. ?a|s\. ?o|bzw|ggf|evtl|inkl|zzgl|p\. ?ej|por ej|p\. ?ex"
+    r"|par ex|por ex|ad es|per es|p\. ?es|bijv|d\.w\.z|o\.a|tzn|m\.in|t\.ex|bl\.a"
+    r"|f\.eks|т\. ?е|напр|např|örn)\.\Z",
     re.IGNORECASE,
 )
 _HEADING = re.compile(r"#{1,6}\s+\S")
-_BULLET = re.compile(r"\s*(?:[-*+•]|\d{1,2}[.)])\s+")
+_BULLET = re.compile(r"\s*(?:[-*+•]|\(?(?:\d{1,2}|[a-z])[.)])\s+")
 _OWN_RULES = re.compile(
     r"\b(?:rules?|conventions?|preferences?|guidelines?|standards?|remember|keep in mind|note"
     r"|from now on|house style|style|principles?|always|things|(?<!release )notes|remarks"
     r"|reminders?|feedback"
     r"|you should know|we decided"
     r"|decisions?|facts?|how (?:we|i) (?:work|do))\b",
+    re.IGNORECASE,
+)
+# The same in other languages, where a message begins with it: there it is not yet a page's heading.
+_RULES_AHEAD = re.compile(
+    r"\b(?:regeln?|konventionen|vorlieben|grundsätze|vereinbarungen|merk dir|es gilt|folgendes gilt"
+    r"|gilt (?:hier|bei uns)|ab (?:jetzt|sofort)|reglas?|convenciones|preferencias|normas|recuerda"
+    r"|ten en cuenta|a partir de (?:ahora|agora)|règles?|préférences?|consignes?|principes"
+    r"|désormais|retiens|regole|convenzioni|preferenze|norme|ricorda|tieni presente|d'ora in poi"
+    r"|regras?|convenções|preferências|lembre|regels?|afspraken|voorkeuren|onthoud|vanaf nu"
+    r"|zasady|reguły|konwencje|preferencje|pamiętaj|od teraz|правила|договоримся|договорились"
+    r"|договорённости|предпочтения|запомни|учти|отныне|домовмося|домовились|запам'ятай|kurallar\w*"
+    r"|kuralım\w*|tercihler\w*|unutma|bundan sonra|regler|konventioner|kom ihåg|husk|säännöt"
+    r"|käytännöt|pravidla|konvence|pamatuj"
+    r"|my|our|meine?|unsere?|mis|nuestr[ao]s|mes|nos|mie|miei|nostr[ei]|meus|minhas|noss[ao]s|mijn|onze"
+    r"|мои|наши|moje|nasze|mina|våra)\b"
+    r"|ルール|規約|決まり|約束|覚えて|方針|今後|规则|約定|约定|规范|偏好|记住|以后|规矩|說明如下|说明如下|규칙|원칙"
+    r"|기억|앞으로|قواعد|تذكر|नियम|याद",
     re.IGNORECASE,
 )
 _MATERIAL = re.compile(
@@ -175,8 +198,9 @@ _WORK = re.compile(
 _NEXT_TO_IT = re.compile(
     r"\b(?:this|these|those|(?:shorten|translate|proof-?read|re\w+|polish|improve) it"
     r"|the following|below|das|dies\w*|folgende\w*|ça|ceci|cela|ce|cette"
-    r"|est[eoa]s?|esto|isto|isso|quest[oaie]|dit|deze|to|ten|tę|bunu|şunu|это|этот|эту|следующ\w+)\b"
-    r"|[:：]\s*\Z|这|這|以下|下面|これ|この|次の|이것|이걸|다음",
+    r"|est[eoa]s?|esto|isto|isso|quest[oaie]|dit|deze"
+    r"|t(?:o|en) (?:tekst|mail|list|zdanie)|tę|bunu|şunu"
+    r"|это|этот|эту|следующ\w+)\b|[:：]\s*\Z|这|這|以下|下面|これ|この|次の|이것|이걸|다음",
     re.IGNORECASE,
 )
 # What points to a text next to it, unless a part of the work is named with it: "this function".
@@ -292,6 +316,10 @@ def _handed(text: str) -> Iterator[str]:
 def _is_about(line: str) -> bool:
     """Whether a line asks about the text next to it, or for work on that text."""
     if len(line) > _LONGEST_REQUEST or _OWN_RULES.search(_FILE_NAME.sub("", line)):
+        return False
+    if quoted(line)[0]:  # it holds the text that it is about
+        return False
+    if not _WORK.search(line) and line.rstrip().endswith((":", "：")) and _RULES_AHEAD.search(line):
         return False
     works = _WORK.search(line) and _NEXT_TO_IT.search(line)
     return bool(works or _POINTS.search(line) or _OPINION.search(line))
@@ -438,9 +466,11 @@ def _blocks(lines: list[str]) -> Iterator[list[str]]:
 
 
 def _of_block(block: list[str], lead: str, *, report: bool = False) -> Iterator[Sentence]:
-    """The sentences of one block; `lead` is the last line of the block before."""
+    """The sentences of one block; `lead` is the last line of the block before, '' if it is the
+    first."""
     paragraph: list[str] = []
     material = False
+    opens = not lead and not report
     for line in block:
         bullet = _BULLET.match(line)
         if bullet:
@@ -449,8 +479,8 @@ def _of_block(block: list[str], lead: str, *, report: bool = False) -> Iterator[
             paragraph = []
             material = material or (not report and _hands_over(lead))
             if not material:
-                ruled = bool(_OWN_RULES.search(lead))
-                for sentence in sentences(line[bullet.end() :]):
+                ruled = bool(_OWN_RULES.search(lead) or (opens and _RULES_AHEAD.search(lead)))
+                for sentence in _sentences(line[bullet.end() :]):
                     yield Sentence(sentence, not ruled, ruled)
         elif not material:
             paragraph.append(line.strip())
@@ -467,10 +497,25 @@ def _joined(lines: list[str]) -> Iterator[Sentence]:
     whole: list[str] = []
     for line in lines:
         if whole and not (len(whole[-1]) >= _LONG_LINE and line[:1].islower()):
-            yield from map(Sentence, sentences(" ".join(whole)))
+            yield from map(Sentence, _sentences(" ".join(whole)))
             whole = []
         whole.append(line)
-    yield from map(Sentence, sentences(" ".join(whole)))
+    yield from map(Sentence, _sentences(" ".join(whole)))
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """The sentences of a paragraph, those put together again that an abbreviation cut apart.
+
+    `sentences` knows few abbreviations, and what it gives is part of the file format.
+    """
+    whole = ""
+    for each in sentences(text):
+        whole = f"{whole} {each}" if whole else each
+        if not _ABBREVIATED.search(whole[-12:]):
+            yield whole
+            whole = ""
+    if whole:
+        yield whole
 
 
 # Thanks, greetings and praise in other languages: alone, or before a statement and a stop.

@@ -39,6 +39,8 @@ _PLAIN, _CLEARLY = 0.3, 0.88
 """What a wish or choice in a first message is worth at least, and how clearly it is one."""
 _ORDERED = 0.01
 """What an order that begins with "always", "never" or the like is worth at least."""
+_RULED = 0.04
+"""What an item of a list that is said to hold rules is worth at least to be a candidate."""
 _LENGTHS = (1, 2, 3, 4, 6, 8, 11, 15, 20, 30, 50)
 _QUOTE = re.compile(r"[\"“„«]")
 _REPORTED = re.compile(
@@ -224,8 +226,10 @@ def statements(
         long = sum(len(each.text) for each in spoken) > _MUCH
     own_words = setting.first and not any(_QUOTE.search(each.text) for each in spoken)
     counts = [
-        bool(asked[place]) or ordered[place] or worth[place] >= likely
-        for place in range(len(spoken))
+        bool(asked[place])
+        or ordered[place]
+        or worth[place] >= (min(likely, _RULED) if each.ruled else likely)
+        for place, each in enumerate(spoken)
     ]
     for group in _groups(spoken, worth, asked, counts, model):
         first = group[0]
