@@ -23,6 +23,11 @@ from uuid import UUID
 
 import numpy as np
 import psycopg
+from ltm_server.postgres.database import Database, Person
+from ltm_server.postgres.migration import migrate
+from ltm_server.postgres.people import People, TeamProject
+from ltm_server.postgres.rows import as_file, columns, lexeme
+from ltm_server.postgres.store import PostgresStore
 
 from benchmarks.corpus import memories, questions
 from benchmarks.report import keep, percentile, table, timed
@@ -31,11 +36,6 @@ from ltm.embed.embedder import unit
 from ltm.index.vector_blocks import Floats
 from ltm.kinds import Kinds
 from ltm.model import Filter, Scope
-from ltm.postgres.database import Database, Person
-from ltm.postgres.migration import migrate
-from ltm.postgres.people import People, TeamProject
-from ltm.postgres.rows import as_file, columns, lexeme
-from ltm.postgres.store import PostgresStore
 from ltm.state.usage import State
 from ltm.store.file_store import FileStore
 from ltm.text.terms import query_terms

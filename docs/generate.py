@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import click
+import ltm_server
 
 import ltm as ltm_package
 from benchmarks.soak.programme import README, ROWS
@@ -40,18 +41,18 @@ def pages() -> dict[str, str]:
 
 def _modules() -> str:
     """Every package and module, with the first line of its docstring."""
-    top = Path(ltm_package.__file__).parent
     parts = ["# Modules\n", _NOTE]
-    folders = sorted({path.parent for path in top.rglob("*.py")} - {top / "surfaces"})
-    for folder in folders:
-        name = ".".join(folder.relative_to(top.parent).parts)
-        parts.append(f"## {name}\n\n{_purpose(folder / '__init__.py')}\n")
-        parts += [
-            f"- `{path.stem}`: {_purpose(path)}"
-            for path in sorted(folder.glob("*.py"))
-            if not path.stem.startswith("__")
-        ]
-        parts.append("")
+    for package in (ltm_package, ltm_server):
+        top = Path(str(package.__file__)).parent
+        for folder in sorted({path.parent for path in top.rglob("*.py")} - {top / "surfaces"}):
+            name = ".".join(folder.relative_to(top.parent).parts)
+            parts.append(f"## {name}\n\n{_purpose(folder / '__init__.py')}\n")
+            parts += [
+                f"- `{path.stem}`: {_purpose(path)}"
+                for path in sorted(folder.glob("*.py"))
+                if not path.stem.startswith("__")
+            ]
+            parts.append("")
     return "\n".join(parts)
 
 

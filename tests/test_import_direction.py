@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-SOURCE = Path(__file__).parent.parent / "src" / "ltm"
+from tests.source import modules
+
 ORDER = """
 errors record model kinds policy clients.table text decisions redact files config project vault
-index spool state store postgres sessions llm capture history embed notes recall inject friction
-remote upkeep transfer team clients hook worker mcp http web cli api
+index spool state store sessions llm capture history embed notes recall inject friction
+remote upkeep transfer team clients hook worker mcp http web cli api ltm_server
 """.split()  # noqa: SIM905
 """Packages and top modules, from the ground up: each imports only itself and those before it. The
 table of clients is at the ground, because it is plain values and each part may need a row."""
@@ -55,8 +56,8 @@ def imports_of(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def place(module: str) -> int:
-    """Where a module of ltm stands in the order; `ltm` itself stands before all."""
-    _, package, name, *_ = [*module.split("."), "", ""]
+    """Where a module of ours stands in the order; `ltm` itself stands before all."""
+    package, name, *_ = [*module.removeprefix("ltm.").split("."), ""]
     found = (each for each in (f"{package}.{name}", package) if each in ORDER)
     return next((ORDER.index(each) for each in found), -1)
 
@@ -65,7 +66,7 @@ def wrong_turns(name: str, tree: ast.AST) -> list[str]:
     """Imports of a module that point to a later package, or out of a pure one."""
     wrong: list[str] = []
     for line, module in imports_of(tree):
-        if module.split(".")[0] == "ltm":
+        if module.split(".")[0] in ("ltm", "ltm_server"):
             if place(module) > place(name):
                 wrong.append(f"{line}: {name} imports {module}")
         elif place(name) < PURE and module.split(".")[0] not in sys.stdlib_module_names:
@@ -75,18 +76,20 @@ def wrong_turns(name: str, tree: ast.AST) -> list[str]:
 
 @cache
 def trees() -> dict[str, ast.Module]:
-    """Every module of ltm by its dotted name; the files at former addresses are not part of it."""
+    """Every module by its dotted name; the files at former addresses are not part of it."""
     found = {}
-    for path in sorted(SOURCE.rglob("*.py")):
-        parts = path.relative_to(SOURCE.parent).with_suffix("").parts
-        if parts[1] not in ("surfaces", "__init__", "__main__"):
-            found[".".join(parts).removesuffix(".__init__")] = ast.parse(path.read_text("utf-8"))
+    for name, path in modules().items():
+        parts = name.removesuffix(".py").removesuffix("/__init__").split("/")
+        if parts[0] not in ("surfaces", "__init__", "__main__"):
+            top = [] if parts[0] == "ltm_server" else ["ltm"]
+            found[".".join(top + parts)] = ast.parse(path.read_text("utf-8"))
     return found
 
 
 def test_imports_point_one_way() -> None:
     found = trees()
-    assert {name.split(".")[1] for name in found} == {each.split(".")[0] for each in ORDER}
+    packages = {name.removeprefix("ltm.").split(".")[0] for name in found}
+    assert packages == {each.split(".")[0] for each in ORDER}
     wrong = [turn for name, tree in found.items() for turn in wrong_turns(name, tree)]
     assert not wrong, "imports that point the wrong way:\n" + "\n".join(wrong)
 
@@ -96,6 +99,9 @@ def test_the_check_itself_sees_a_wrong_turn() -> None:
     assert wrong_turns("ltm.text.terms", sample) == [
         "1: ltm.text.terms imports ltm.cli",
         "2: ltm.text.terms imports yaml",
+    ]
+    assert wrong_turns("ltm.cli.team", ast.parse("import ltm_server.admin")) == [
+        "1: ltm.cli.team imports ltm_server.admin"
     ]
     assert wrong_turns("ltm.capture.decide", ast.parse("from ltm.recall import search")) == [
         "1: ltm.capture.decide imports ltm.recall"
@@ -127,9 +133,9 @@ def test_there_are_few_modules_and_none_is_long() -> None:
 
 
 def _paths() -> Iterator[tuple[str, Path]]:
-    for path in sorted(SOURCE.rglob("*.py")):
+    for name, path in modules().items():
         if path.name not in ("__init__.py", "__main__.py"):
-            yield str(path.relative_to(SOURCE)), path
+            yield name, path
 
 
 def type_names(tree: ast.Module) -> Iterator[tuple[int, str]]:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
 from ltm.kinds import Kinds
+from tests.source import modules
 
-SOURCE = Path(__file__).parent.parent / "src" / "ltm"
-TABLE = SOURCE / "kinds.py"
 NAMES = {row.name for row in Kinds()}
 
 
@@ -91,9 +89,9 @@ def _looks_up_a_kind(node: ast.Subscript | ast.Call, aliases: set[str]) -> bool:
 
 def test_no_module_branches_on_a_kind() -> None:
     found = {
-        str(path.relative_to(SOURCE)): branches(ast.parse(path.read_text(encoding="utf-8")))
-        for path in SOURCE.rglob("*.py")
-        if path != TABLE
+        name: branches(ast.parse(path.read_text(encoding="utf-8")))
+        for name, path in modules().items()
+        if name != "kinds.py"
     }
     assert {path: lines for path, lines in found.items() if lines} == {}
 

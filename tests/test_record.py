@@ -6,15 +6,13 @@ import copy
 import pickle
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 from typing import NamedTuple as TypingNamedTuple
 
 import pytest
 
 from ltm.record import NamedTuple
-
-SOURCE = Path(__file__).parent.parent / "src" / "ltm"
+from tests.source import modules
 
 
 class Ours(NamedTuple):
@@ -113,7 +111,7 @@ def test_a_field_without_a_default_after_one_with_it_is_refused() -> None:
 def test_modules_that_use_it_have_annotations_that_nothing_reads() -> None:
     """From Python 3.14 on, a class is told of its fields only where annotations are texts."""
     users = [
-        path for path in SOURCE.rglob("*.py") if "from ltm.record import" in path.read_text("utf-8")
+        path for path in modules().values() if "from ltm.record import" in path.read_text("utf-8")
     ]
     assert users
     for path in users:

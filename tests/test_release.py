@@ -15,7 +15,16 @@ import yaml
 from ltm import __version__
 
 ROOT = Path(__file__).parent.parent
-KEPT = ("src", "dev", "pyproject.toml", "server.json", "CHANGELOG.md", "README.md", "LICENSE")
+KEPT = (
+    "src",
+    "server",
+    "dev",
+    "pyproject.toml",
+    "server.json",
+    "CHANGELOG.md",
+    "README.md",
+    "LICENSE",
+)
 
 
 @pytest.fixture

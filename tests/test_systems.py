@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
-SOURCE = Path(__file__).parent.parent / "src" / "ltm"
+from tests.source import modules
+
 ASKED = {"os.name", "sys.platform", "os.fork", "os.posix_spawn", "os.killpg", "os.getuid"}
 MODULES = {"fcntl", "msvcrt", "pwd", "grp", "resource", "_winapi", "winreg"}
 DIFFER = {
@@ -41,8 +41,8 @@ def asks(tree: ast.AST) -> bool:
 
 def test_only_these_modules_differ_by_system() -> None:
     found = {
-        str(path.relative_to(SOURCE).with_suffix(""))
-        for path in SOURCE.rglob("*.py")
+        name.removesuffix(".py")
+        for name, path in modules().items()
         if asks(ast.parse(path.read_text(encoding="utf-8")))
     }
     assert found == {name for names in DIFFER.values() for name in names.split()}

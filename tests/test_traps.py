@@ -179,7 +179,7 @@ def test_no_text_of_ltm_was_decoded_twice() -> None:
     """traps 2.3 #17: arrows and warning signs that had become three letters each."""
     garbled = [
         path
-        for folder in ("src", "docs")
+        for folder in ("src", "server", "docs")
         for path in (ROOT / folder).rglob("*")
         if path.suffix in {".py", ".md", ".sh", ".json", ".toml", ".html", ".js", ".css"}
         and re.search(r"[âÃÂð][\x80-\u20ff\u2018-\u203a€™“”œž]", path.read_text(encoding="utf-8"))

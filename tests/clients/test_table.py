@@ -24,8 +24,8 @@ from ltm.clients.wire import FIELDS, PLUGIN_EVENTS
 from ltm.config.config import load
 from tests.cli.runner import Ltm
 from tests.hook.runner import Hooks
+from tests.source import modules
 
-SOURCE = Path(__file__).parents[2] / "src" / "ltm"
 PAYLOADS = Path(__file__).parent / "payloads"
 WITH_HOOKS = [client for client in CLIENTS if client.events]
 NAMES = {client.name for client in CLIENTS}
@@ -81,14 +81,14 @@ def branches(tree: ast.AST) -> Iterator[int]:
 
 def test_no_other_code_asks_which_client_it_is() -> None:
     found = {
-        str(path.relative_to(SOURCE))
-        for path in sorted(SOURCE.rglob("*.py"))
+        name
+        for name, path in modules().items()
         # A reader of one client's transcripts knows whose they are.
         if not re.search(r"\bReader\(", path.read_text("utf-8"))
         for _ in branches(ast.parse(path.read_text("utf-8")))
     }
     # The version of Claude Code itself; and the place in a list, in MCP and in the sync of teams.
-    assert found == {"project/home.py", "mcp/protocol.py", "http/team.py"}
+    assert found == {"project/home.py", "mcp/protocol.py", "ltm_server/app.py"}
     for code in (
         'name == "codex"',
         "client is table.CODEX",

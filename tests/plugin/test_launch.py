@@ -641,6 +641,16 @@ def test_the_packages_of_an_installed_ltm_serve(building: Machine) -> None:
     assert not (building.data / f"env-{pins()}").exists()
 
 
+def test_the_plugin_comes_without_a_teams_server_and_says_what_has_it(building: Machine) -> None:
+    building.finish_environment()
+    assert "belongs to no team" in building.run("team").stderr
+    assert "For those who run a server" in building.run("team", "--help").stdout
+    refused = building.run("team", "create", "acme", "--owner", "anna")
+    assert refused.returncode == 1
+    assert "needs a package that is missing: ltm_server" in refused.stderr
+    assert "install ltm with the extra 'team', docs/guides/teams.md" in refused.stderr
+
+
 def test_an_installed_ltm_that_is_newer_takes_the_place_of_the_plugins_code(
     building: Machine,
 ) -> None:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import sys
 
+from ltm_server.postgres.changes import Sent, push
+from ltm_server.postgres.database import Database, Person
+from ltm_server.postgres.people import TeamProject
+from ltm_server.postgres.store import PostgresStore
+
 from ltm.decisions import Reinforce
 from ltm.errors import Busy, StorageFailed
-from ltm.postgres.changes import Sent, push
-from ltm.postgres.database import Database, Person
-from ltm.postgres.people import TeamProject
-from ltm.postgres.store import PostgresStore
 
 
 def main(url: str, tenant: str, project: str, person: str, memory: str) -> None:

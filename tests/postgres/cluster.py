@@ -24,9 +24,8 @@ from uuid import uuid4
 
 import psycopg
 import pytest
-
-from ltm.postgres.database import Database
-from ltm.postgres.migration import migrate
+from ltm_server.postgres.database import Database
+from ltm_server.postgres.migration import migrate
 
 VERSIONS = (18, 15)
 _SYSTEM = "/usr/lib/postgresql/{}/bin/initdb"

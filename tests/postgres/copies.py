@@ -9,13 +9,14 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import NamedTuple
 
+from ltm_server.postgres.changes import Receipt, Sent, pull, push
+from ltm_server.postgres.rows import as_file
+from ltm_server.postgres.store import PostgresStore
+
 from ltm import decisions
 from ltm.decisions import Decision, Forget, Reinforce, Revise
 from ltm.kinds import Kinds
 from ltm.model import Impact, Memory, Status, from_record
-from ltm.postgres.changes import Receipt, Sent, pull, push
-from ltm.postgres.rows import as_file
-from ltm.postgres.store import PostgresStore
 from ltm.vault import codec, frontmatter
 from ltm.vault.merge import merge
 from ltm.vault.vault import etag

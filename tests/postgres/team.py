@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ltm.postgres.database import Database, Person
-from ltm.postgres.people import ROLES, People, TeamProject
-from ltm.postgres.store import PostgresStore
+from ltm_server.postgres.database import Database, Person
+from ltm_server.postgres.people import ROLES, People, TeamProject
+from ltm_server.postgres.store import PostgresStore
+
 from tests.postgres.cluster import Cluster
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from ltm import postgres
+from ltm_server import postgres
 
 SOURCE = Path(postgres.__file__).parent
 DISTRIBUTED = "memory|former|purged|applied|usage|activity|batch|audit|vector"

@@ -14,8 +14,7 @@ from ltm.store.share import CameAlong
 from tests.cli.runner import Ltm
 from tests.figures import count
 from tests.project.repos import git, make_repo
-
-SOURCE = Path(__file__).parents[2] / "src" / "ltm"
+from tests.source import modules
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the programs are shell scripts")
 
@@ -259,10 +258,10 @@ def test_an_object_that_is_missing_is_not_fetched(hostile: Hostile) -> None:
 
 def test_only_one_module_starts_git() -> None:
     found = set()
-    for path in SOURCE.rglob("*.py"):
+    for name, path in modules().items():
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.List | ast.Tuple) and node.elts:
                 first = node.elts[0]
                 if isinstance(first, ast.Constant) and str(first.value).split(" ")[0] == "git":
-                    found.add(str(path.relative_to(SOURCE)))
-    assert found == {os.path.join("project", "git_command.py")}
+                    found.add(name)
+    assert found == {"project/git_command.py"}

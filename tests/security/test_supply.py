@@ -19,9 +19,10 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 
 from ltm import __version__
 from tests.figures import count
+from tests.source import modules
 
 ROOT = Path(__file__).parents[2]
-SOURCES = sorted((ROOT / "src").rglob("*.py"))
+SOURCES = [*modules().values(), *(ROOT / "src").glob("*.py")]
 
 CALLS = {
     "eval": "runs any text as a program",
@@ -127,7 +128,7 @@ def test_no_dangerous_call_is_in_the_product() -> None:
     assert found == {}
 
 
-def test_the_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
+def test_the_wheel_holds_the_packages_and_nothing_else(tmp_path: Path) -> None:
     subprocess.run(
         [
             *(sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check"),
@@ -139,13 +140,13 @@ def test_the_wheel_holds_the_package_and_nothing_else(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
     tracked = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "src/ltm"],
+        ["git", "ls-files", "-co", "--exclude-standard", "src/ltm", "server/ltm_server"],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=True,
     ).stdout.split()
-    package = {name.removeprefix("src/") for name in tracked if (ROOT / name).exists()}
+    package = {name.partition("/")[2] for name in tracked if (ROOT / name).exists()}
     about = f"ltm_memory-{__version__}.dist-info"
     described = {f"{about}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt")}
     described.add(f"{about}/licenses/LICENSE")
@@ -270,7 +271,7 @@ def test_no_advice_names_a_package_on_an_index_that_is_not_ours() -> None:
     """A package of that name, made by a stranger, would be installed by all who follow it."""
     name = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["name"]
     listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "src", "docs", "*.md"],
+        ["git", "ls-files", "-co", "--exclude-standard", "src", "server", "docs", "*.md"],
         cwd=ROOT,
         capture_output=True,
         text=True,

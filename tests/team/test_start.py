@@ -112,7 +112,7 @@ def test_with_a_dead_server_the_work_is_that_of_a_live_one_and_none_is_network(
     alone.ltm("remember", "The harbour is closed on Sundays")
     without = settled(alone, ask)
     assert dead[1] == without[1]  # modules
-    assert not {name for name in dead[1] if name.startswith(("ltm.team", "ltm.postgres"))}
+    assert not {name for name in dead[1] if name.startswith(("ltm.team", "ltm_server"))}
     # The folder of teams, the team's note, its index and what a look at its files opens.
     assert dead[2].total() - without[2].total() <= 16
 

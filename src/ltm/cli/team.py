@@ -255,13 +255,14 @@ class TeamCommands(click.Group):
             return super().get_command(context, name)
         try:
             found = {
-                **import_module("ltm.cli.team_admin").ADMIN_COMMANDS,
-                **import_module("ltm.cli.team_backup").BACKUP_COMMANDS,
+                **import_module("ltm_server.admin").ADMIN_COMMANDS,
+                **import_module("ltm_server.backup").BACKUP_COMMANDS,
             }[name]
         except ImportError as error:
             raise Refused(
                 f"'ltm team {name}' needs a package that is missing: {error.name}",
-                hint="install ltm with the extra 'team': docs/guides/teams.md",
+                hint="a plugin comes without a team's server: install ltm with the extra 'team',"
+                " docs/guides/teams.md",
             ) from error
         assert isinstance(found, click.Command)
         return found

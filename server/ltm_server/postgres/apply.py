@@ -19,13 +19,13 @@ from ltm.decisions import TEXT, Applied, Decision
 from ltm.errors import Conflict, NotFound, Refused
 from ltm.kinds import Kinds
 from ltm.model import Memory, Phase, Status, Stored, Trust, from_record, short_record
-from ltm.postgres.database import Person, Transaction
-from ltm.postgres.people import TeamProject, at_least, note
-from ltm.postgres.rows import MemoryRow, as_file, columns
-from ltm.postgres.search import Lookup
 from ltm.vault import codec, frontmatter
 from ltm.vault.merge import merge
 from ltm.vault.vault import etag
+from ltm_server.postgres.database import Person, Transaction
+from ltm_server.postgres.people import TeamProject, at_least, note
+from ltm_server.postgres.rows import MemoryRow, as_file, columns
+from ltm_server.postgres.search import Lookup
 
 _COLUMNS = (
     "etag, kind, scope, status, trust, phase, spared, state, tags, names, created, record,"

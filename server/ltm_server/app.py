@@ -40,7 +40,14 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ltm.decisions import Adopt, decision_from, memory_from
 from ltm.errors import Busy, Conflict, LtmError, NotFound, Refused, StorageFailed, WrongUsage
 from ltm.http.address import AllowedNames, allowed_names, bind
-from ltm.http.bearer import (
+from ltm.http.connection import run_web
+from ltm.http.guard import HostGuard, only
+from ltm.llm.http_api import is_this_machine
+from ltm.model import Filter, Status, as_record
+from ltm.record import NamedTuple
+from ltm.team.outbox import ids_of
+from ltm.team.sync import MOST, PAGE
+from ltm_server.bearer import (
     CURATE,
     READ,
     SCOPES,
@@ -53,18 +60,11 @@ from ltm.http.bearer import (
     static,
     token_in,
 )
-from ltm.http.connection import run_web
-from ltm.http.guard import HostGuard, only
-from ltm.http.team_tools import Caller, mcp_server, scope_of_call
-from ltm.llm.http_api import is_this_machine
-from ltm.model import Filter, Status, as_record
-from ltm.postgres import changes, migration
-from ltm.postgres.database import Database, Person
-from ltm.postgres.people import People, TeamProject
-from ltm.postgres.store import PostgresStore
-from ltm.record import NamedTuple
-from ltm.team.outbox import ids_of
-from ltm.team.sync import MOST, PAGE
+from ltm_server.postgres import changes, migration
+from ltm_server.postgres.database import Database, Person
+from ltm_server.postgres.people import People, TeamProject
+from ltm_server.postgres.store import PostgresStore
+from ltm_server.tools import Caller, mcp_server, scope_of_call
 
 PROJECT = "/t/{team}/p/{project}"
 _PROJECT = re.compile(r"/t/(?P<team>[^/]+)/p/(?P<project>[^/]+)(?P<rest>/[^/]*)?\Z")

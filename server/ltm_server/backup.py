@@ -13,18 +13,18 @@ from typing import Any
 import click
 
 from ltm.cli import output
-from ltm.cli.team_admin import admin, new_project, owners_of, team_option
 from ltm.decisions import Adopt
 from ltm.errors import NotFound, Refused
 from ltm.files.atomic import make_folder, names_in
 from ltm.kinds import Kinds
 from ltm.model import Filter, Status, now
-from ltm.postgres.database import Database, Person
-from ltm.postgres.people import ROLES, People, TeamProject
-from ltm.postgres.store import PostgresStore
 from ltm.text.display import counted
 from ltm.transfer.export import Export, ExportHeader, export, export_file
 from ltm.transfer.source import LARGE, Origin
+from ltm_server.admin import admin, new_project, owners_of, team_option
+from ltm_server.postgres.database import Database, Person
+from ltm_server.postgres.people import ROLES, People, TeamProject
+from ltm_server.postgres.store import PostgresStore
 
 _PACKED = ".json.gz"
 

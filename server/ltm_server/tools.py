@@ -27,18 +27,18 @@ from mcp_types import (
 from ltm import __version__
 from ltm.config.config import Config, load
 from ltm.errors import LtmError, NotFound
-from ltm.http.bearer import CURATE, READ, WRITE
 from ltm.mcp.call import Call, answer, told
 from ltm.mcp.protocol import RESOURCE_NOT_FOUND, TITLE, enveloped, is_enveloped
 from ltm.mcp.recall import resource_card
 from ltm.mcp.tools import MEMORY_URI, Tool, tool_named
-from ltm.postgres.database import Person
-from ltm.postgres.people import TeamProject, at_least
-from ltm.postgres.store import PostgresStore
 from ltm.project.home import home
 from ltm.project.identity import Project as Folder
 from ltm.project.layout import Places
 from ltm.record import NamedTuple
+from ltm_server.bearer import CURATE, READ, WRITE
+from ltm_server.postgres.database import Person
+from ltm_server.postgres.people import TeamProject, at_least
+from ltm_server.postgres.store import PostgresStore
 
 OFFERED = (
     *("store_memory", "update_memory", "recall", "get_memory", "list_memories"),

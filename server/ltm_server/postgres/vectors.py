@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from psycopg import sql
 
 from ltm.model import Filter, Stored
-from ltm.postgres.database import Transaction
-from ltm.postgres.people import TeamProject
-from ltm.postgres.search import stored_row, where
+from ltm_server.postgres.database import Transaction
+from ltm_server.postgres.people import TeamProject
+from ltm_server.postgres.search import stored_row, where
 
 if TYPE_CHECKING:
     from ltm.index.vector_blocks import Floats

@@ -18,21 +18,21 @@ import click
 from ltm.cli import output
 from ltm.cli.command import Number
 from ltm.errors import NotFound, Refused, WrongUsage
-from ltm.http.bearer import (
+from ltm.model import iso, now
+from ltm.project.home import home
+from ltm.team.teams import MAIN
+from ltm.text.display import counted
+from ltm_server.app import TeamSettings, serve
+from ltm_server.bearer import (
     IntrospectedTokens,
     SignedTokens,
     TokenVerifier,
     checked_address,
     issuer_metadata,
 )
-from ltm.http.team import TeamSettings, serve
-from ltm.model import iso, now
-from ltm.postgres import changes, migration
-from ltm.postgres.database import VARIABLE, Database, Person, database_url
-from ltm.postgres.people import ROLES, AuditLine, People, TeamProject
-from ltm.project.home import home
-from ltm.team.teams import MAIN
-from ltm.text.display import counted
+from ltm_server.postgres import changes, migration
+from ltm_server.postgres.database import VARIABLE, Database, Person, database_url
+from ltm_server.postgres.people import ROLES, AuditLine, People, TeamProject
 
 URL_VARIABLE = "LTM_TEAM_URL"
 CLIENT_ID, CLIENT_SECRET = "LTM_OAUTH_CLIENT_ID", "LTM_OAUTH_CLIENT_SECRET"

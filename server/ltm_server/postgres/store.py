@@ -17,16 +17,23 @@ from ltm.decisions import Add, Applied, Decision, Forget, Purge, Revise
 from ltm.errors import Busy, NotFound, Refused
 from ltm.kinds import Kinds
 from ltm.model import Filter, Memory, Page, Problem, Stored, Trust, Usage, from_record, now
-from ltm.postgres.apply import RowChanges
-from ltm.postgres.database import Database, Person, Transaction, database_url, is_passing, one
-from ltm.postgres.migration import check
-from ltm.postgres.people import ROLES, People, TeamProject, at_least, check_role
-from ltm.postgres.search import Lookup
-from ltm.postgres.vectors import ProjectVectors
 from ltm.project.layout import Places
 from ltm.store.open import HOLDS
 from ltm.store.store import Matches, Version
 from ltm.vault import codec
+from ltm_server.postgres.apply import RowChanges
+from ltm_server.postgres.database import (
+    Database,
+    Person,
+    Transaction,
+    database_url,
+    is_passing,
+    one,
+)
+from ltm_server.postgres.migration import check
+from ltm_server.postgres.people import ROLES, People, TeamProject, at_least, check_role
+from ltm_server.postgres.search import Lookup
+from ltm_server.postgres.vectors import ProjectVectors
 
 _T = TypeVar("_T")
 _TRIES = 5  # of a transaction that others got in the way of

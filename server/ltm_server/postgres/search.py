@@ -11,12 +11,12 @@ from typing import Any
 
 from ltm.errors import Ambiguous, NotFound
 from ltm.model import Filter, Stored, from_record
-from ltm.postgres.database import Transaction, one
-from ltm.postgres.people import TeamProject
-from ltm.postgres.rows import MemoryRow, lexeme
 from ltm.store.store import Match, Matches
 from ltm.text.bm25 import DISCOUNT, SATURATION, TAGS, TEXT, TITLE, USUAL, rarity, relevance
 from ltm.text.terms import question_terms
+from ltm_server.postgres.database import Transaction, one
+from ltm_server.postgres.people import TeamProject
+from ltm_server.postgres.rows import MemoryRow, lexeme
 
 _MOST_WORDS = 64  # of a long question, which may be a whole text
 _CANDIDATES = 100  # at least so many matches are ranked by `text/bm25`

@@ -18,8 +18,8 @@ from typing import Any
 from psycopg.types.json import Jsonb
 
 from ltm.errors import NotFound, Refused, WrongUsage
-from ltm.postgres.database import Database, Person, Transaction, one
 from ltm.record import NamedTuple
+from ltm_server.postgres.database import Database, Person, Transaction, one
 
 ROLES = ("reader", "writer", "curator", "owner")
 """Each may do what those before it may."""

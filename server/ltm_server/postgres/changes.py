@@ -18,11 +18,11 @@ from ltm import decisions
 from ltm.decisions import Decision
 from ltm.errors import Ambiguous, Conflict, NotFound, Refused, WrongUsage
 from ltm.model import Memory, as_record, from_record
-from ltm.postgres.database import Database, Transaction, one
-from ltm.postgres.people import People
-from ltm.postgres.search import Lookup
-from ltm.postgres.store import PostgresStore
 from ltm.record import NamedTuple
+from ltm_server.postgres.database import Database, Transaction, one
+from ltm_server.postgres.people import People
+from ltm_server.postgres.search import Lookup
+from ltm_server.postgres.store import PostgresStore
 
 DAYS = 30
 """How long keys of decisions and states to merge with are known."""

@@ -13,14 +13,14 @@ from importlib import resources
 from psycopg import errors
 
 from ltm.errors import Refused
-from ltm.postgres.database import Database, Transaction, one
 from ltm.record import NamedTuple
+from ltm_server.postgres.database import Database, Transaction, one
 
 OLDEST = 150_000
 """PostgreSQL 15, as its `server_version_num`."""
 
 _NAME = re.compile(r"(\d{4})_([a-z_]+)\.sql\Z")
-_FILES = resources.files("ltm.postgres").joinpath("migrations")
+_FILES = resources.files("ltm_server.postgres").joinpath("migrations")
 _VECTORS = "vectors.sql"
 _LOCK = 5_071_815  # any number that no other use of the database takes
 _BEGIN = """
