@@ -16,12 +16,13 @@ import json
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from ltm.redact.assignments import names_in
 from ltm.redact.key_names import FAMILIES
-from ltm.redact.prose import UNIT, WEIGHTS, described
+from ltm.redact.prose import BETWEEN, NONE, UNIT, WEIGHTS, described
 from ltm.redact.redact import redacted
 from tests.redact.secret_set import (
     Kind,
@@ -121,10 +122,23 @@ def _is_part(start: int, end: int, first: int, last: int) -> bool:
 
 
 def weights(known: Sequence[Example]) -> dict[str, Any]:
-    """What `prose.json.gz` holds."""
+    """The bias, and the weights of signs by their names."""
     head = fitted(known, ["secret"], least=LEAST, penalty=PENALTY, prune=PRUNE)
     bias = round(head["bias"][0] - MARGIN, 3)
     return {"bias": bias, "weights": {name: row[0] for name, row in head["rows"].items()}}
+
+
+def packed(made: Mapping[str, Any]) -> bytes:
+    """The weights as `prose.json.gz` holds them: the names in order, without what they share."""
+    coded, last = [], ""
+    for name in (names := sorted(made["weights"])):
+        pairs = zip(last, name, strict=False)
+        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        coded.append(chr(NONE + shared) + name[shared:])
+        last = name
+    weights = [made["weights"][name] for name in names]
+    held = {"bias": made["bias"], "signs": BETWEEN.join(coded), "weights": weights}
+    return json.dumps(held, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 def main() -> None:
@@ -141,8 +155,7 @@ def main() -> None:
         validate(found, looks)
         return
     made = weights([*examples(texts(found)), *examples(harmless(looks), HARMLESS)])
-    packed = json.dumps(made, ensure_ascii=False, separators=(",", ":")).encode()
-    WEIGHTS.write_bytes(gzip.compress(packed + b"\n", 9, mtime=0))
+    WEIGHTS.write_bytes(gzip.compress(packed(made), 9, mtime=0))
     print(f"{len(made['weights'])} weights, {WEIGHTS.stat().st_size:,} bytes")
 
 

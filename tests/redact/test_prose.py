@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 
 from ltm.redact.assignments import names_in
-from ltm.redact.prose import described
+from ltm.redact.prose import WEIGHTS, described, weights
 from ltm.redact.redact import redacted
 
 MARK = "[redacted:password]"
@@ -97,3 +99,12 @@ def test_a_memory_file_holds_no_secret_by_its_ids() -> None:
             f'status: active\nsession: {session}\nlines: "5"\n---\n\nUse 2 spaces in YAML.\n'
         )
         assert redacted(file) == file
+
+
+def test_the_weights_are_read_as_training_writes_them() -> None:
+    pytest.importorskip("numpy")
+    from training.secrets import packed
+
+    read = weights()
+    assert len(read["weights"]) > 10_000
+    assert packed(read) == gzip.decompress(WEIGHTS.read_bytes())
