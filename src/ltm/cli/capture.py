@@ -81,7 +81,6 @@ def capture_command(work: Work, transcripts: tuple[str, ...], everything: bool) 
 
 
 def _named(transcripts: tuple[str, ...]) -> list[str]:
-    """The transcripts that are named: files, or all sessions of a database."""
     found: list[str] = []
     for path in map(os.path.abspath, transcripts):
         if not is_transcript(path):

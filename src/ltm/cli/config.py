@@ -55,7 +55,6 @@ def config_command(
 
 
 def _typed(value: object) -> str:
-    """A value as it is typed to set it."""
     if isinstance(value, bool):
         return str(value).lower()
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

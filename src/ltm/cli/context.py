@@ -34,7 +34,6 @@ class Work(OpenProject):
 
     @cached_property
     def places(self) -> Places:
-        """Where its folders and files are."""
         self.folder = folder = self.folder or _here()
         if not os.path.isdir(folder):
             wrong = "is not a folder" if os.path.lexists(folder) else "there is no such folder"
@@ -43,7 +42,6 @@ class Work(OpenProject):
 
     @cached_property
     def store(self) -> Store:
-        """The project's memories."""
         from ltm import __version__
         from ltm.spool.hook_log import note_runtime
 
@@ -79,7 +77,6 @@ class Work(OpenProject):
 
     @property
     def said(self) -> SessionSearch:
-        """The search over the project's sessions; a team has none."""
         from ltm.project.layout import TEAMS
         from ltm.recall.passages import session_search
 

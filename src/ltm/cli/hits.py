@@ -151,7 +151,6 @@ def _options(wanted: Filter) -> str:
 
 
 def hit_record(hit: Hit | Quote) -> dict[str, Any]:
-    """A hit as JSON."""
     if isinstance(hit, Quote):
         return quote_record(hit)
     memory = hit.stored.memory

@@ -1,7 +1,7 @@
 """The `ltm` command's first step: answer the trivial at once, load the command line for the rest.
 
-A cold start is what people feel, so nothing is imported here that the words typed do not need. What
-is answered here also works where no package is installed, as in the first session of the plugin.
+A cold start is what people feel: nothing is imported that the words typed do not need. What is
+answered here works where no package is installed, as in the plugin's first session.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import sys
 
 
 def main() -> None:
-    """Run the `ltm` command."""
     try:
         _main()
     except KeyboardInterrupt:  # while something is loaded, before `ending` takes over
@@ -73,8 +72,7 @@ def _main() -> None:
 def _serve_plainly(words: list[str]) -> None:
     """Serve, if the words after `mcp` are those that clients use.
 
-    A client waits for this server, and the library that understands all others takes as long to
-    load as the server.
+    The library that understands all others takes as long to load as the server.
     """
     project, unless_plugin = "", False
     left = list(words)
@@ -95,8 +93,8 @@ def _serve_plainly(words: list[str]) -> None:
 def _plain_question(words: list[str]) -> str:
     """What is asked by `recall` and nothing but words; '' for any other call.
 
-    Without options there is nothing to parse, and the library that would is a quarter of the time
-    of a question. A word that begins with a dash is for that library to understand or refuse.
+    A word that begins with a dash is for the command line library, a quarter of the time of a
+    question.
     """
     if words[:1] != ["recall"] or any(word.startswith("-") for word in words):
         return ""
@@ -104,7 +102,6 @@ def _plain_question(words: list[str]) -> str:
 
 
 def drain_home(as_json: bool = False) -> None:
-    """Process the events that hooks left in this home."""
     from ltm.cli import output
     from ltm.files.lock import PATIENCE
     from ltm.project.home import home

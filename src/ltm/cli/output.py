@@ -1,9 +1,8 @@
 """How a command answers and ends: JSON, tables, memories and passages in lines, exit codes.
 
-JSON is for scripts, tables for a person at a terminal, plain text for a pipe. Whatever comes from a
-memory passes through `visible`, so that no stored byte can steer a terminal. Data goes to stdout,
-messages to stderr; 0 is done, 1 refused or not found, 2 wrong usage. Independent of the command
-line library, which a question in plain words does without.
+Whatever comes from a memory passes through `visible`, so that no stored byte can steer a terminal.
+Data goes to stdout, messages to stderr; 0 is done, 1 refused or not found, 2 wrong usage.
+Independent of the command line library, which a question in plain words does without.
 """
 
 from __future__ import annotations
@@ -58,7 +57,6 @@ def say(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Tell the person something that is not data."""
     print(visible(text, keep_newlines=True), file=sys.stderr, flush=True)
 
 
@@ -305,7 +303,6 @@ def marker(home: str) -> Callable[[Stored], str]:
 
 
 def moment(when: datetime | None) -> str | None:
-    """A moment for JSON."""
     return None if when is None else iso(when)
 
 
@@ -447,11 +444,11 @@ def open_streams() -> None:
 
 
 class _MessageStream(io.FileIO):
-    """The stream of messages, where neither a full disk nor a missing reader is an error. Python
-    would leave with 120 for what it could not write at its end."""
+    """The stream of messages, where neither a full disk nor a missing reader is an error: Python
+    would leave with 120 for what it could not write at its end.
+    """
 
     def write(self, data: Any, /) -> int:
-        """Write what can be written; all of it counts as written."""
         try:
             return super().write(data)
         except OSError:

@@ -91,11 +91,9 @@ class _Picker:
 
     @property
     def current(self) -> Found | None:
-        """The hit that is chosen."""
         return self.hits[self.chosen] if self.hits else None
 
     def move(self, steps: int) -> None:
-        """Choose another hit."""
         self.chosen = max(0, min(self.chosen + steps, len(self.hits) - 1))
         self.message = ""
 
@@ -117,7 +115,6 @@ class _Picker:
         return [("class:faint", f"{len(self.hits)} of {self.total:,} ")]
 
     def lines(self) -> StyleAndTextTuples:
-        """The list of hits."""
         shown: StyleAndTextTuples = []
         for place, hit in enumerate(self.hits):
             here = place == self.chosen
@@ -135,7 +132,6 @@ class _Picker:
         return shown
 
     def preview(self) -> StyleAndTextTuples:
-        """The chosen hit in full."""
         hit = self.current
         if hit is None:
             return []
@@ -150,7 +146,6 @@ class _Picker:
         return shown
 
     def footer(self) -> StyleAndTextTuples:
-        """What was just done, or the keys."""
         return [("class:keys", f" {self.message}" if self.message else _KEYS)]
 
     # -- what keys do ----------------------------------------------------------------------------
@@ -170,13 +165,11 @@ class _Picker:
             self.message = one_line(str(error))
 
     def forget(self, stored: Stored) -> str:
-        """Forget a memory."""
         self.work.store.apply(Forget(stored.memory.id))
         self.forgotten.append(stored.memory.id)
         return f"Forgot '{stored.memory.title}'. ^Z brings it back."
 
     def undo(self) -> None:
-        """Bring back what was forgotten last."""
         if not self.forgotten:
             self.message = "Nothing was forgotten here."
             return
@@ -186,7 +179,6 @@ class _Picker:
         self.choose(back.memory.id)
 
     def edit(self, stored: Stored) -> str:
-        """Open the person's editor on a memory."""
         done = edit_by_hand(self.work, stored)
         if done.is_empty:
             return "Nothing changed."
@@ -231,7 +223,6 @@ def _headline(hit: Found) -> tuple[str, str]:
 
 
 def _preview(hit: Found) -> tuple[str, str]:
-    """A line about a hit, and its text."""
     if isinstance(hit, Quote):
         said = "\n\n".join(f"{role}: {text}" for role, text in hit.exchange)
         return one_line(hit.id), said

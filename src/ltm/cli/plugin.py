@@ -1,10 +1,9 @@
 """What the plugin starts: `ltm` with the words it was given, from the plugin's own code.
 
-`launch.py` runs it, on any Python from 3.11 with nothing installed. Packages come from where this
-Python has an `ltm` installed, else from the plugin's environment. Where there are none yet, they
-are built in the background: the server, hooks, their drain and a plain `recall` or `inject` work
-without them, what a tool of the agent says too is said by that (`TOOLS`), and other commands wait.
-An installed `ltm` that is newer than this code takes its place.
+Packages come from where this Python has an `ltm` installed, else from the plugin's environment.
+Where there are none yet, they are built in the background: the server, hooks, their drain and a
+plain `recall` or `inject` work without them, what a tool says too is said by that (`TOOLS`), and
+other commands wait. An installed `ltm` that is newer than this code takes its place.
 """
 
 from __future__ import annotations

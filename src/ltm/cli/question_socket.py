@@ -1,12 +1,9 @@
 """The socket at which a running LTM process answers `ltm recall WORDS` of the same user.
 
-A process that serves has its code, its files and the vectors open already; a command alone loads
-them all for one question. So the command asks first, at a socket in the home that only this user
-can reach, and prints what it gets. A process that is not of the same version, user and environment,
-or does not take the question within 50 ms, is passed over, and where none takes it the command
-answers alone, with the same words.
-
-The command's side imports next to nothing, because that is what it is for.
+A process that serves has its code, files and vectors open already. So the command asks first, at a
+socket in the home that only this user can reach. A process of another version, user or environment,
+or that does not take the question within 50 ms, is passed over; without any the command answers
+alone, with the same words. The command's side imports next to nothing.
 """
 
 from __future__ import annotations
@@ -111,7 +108,6 @@ def _asked(path: str, given: bytes) -> tuple[int, bytes, bytes] | None:
 
 
 def _received(source: Any) -> bytes:
-    """All that comes before the other side closes."""
     data = b""
     while chunk := source.recv(_PART):
         data += chunk

@@ -92,7 +92,6 @@ def remember_command(work: Work, text: tuple[str, ...], tags: str | None, **opti
 
 
 def tell_result(done: RememberResult) -> None:
-    """Print the outcome, and what can be done about it."""
     applied, memory, outcome = done.applied, done.applied.stored.memory, done.outcome
     begin = "Known already, now confirmed:" if outcome is Outcome.CONFIRMED else "Remembered"
     output.say(f"{begin} {memory.id} ({output.memory_headline(memory)})")

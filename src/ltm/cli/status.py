@@ -28,8 +28,6 @@ from ltm.upkeep.stats import LATELY, project_figures, stats
 
 
 def figures(work: Work) -> dict[str, Any]:
-    """The figures of a project, how it stands with teams, and what a former tool left in the
-    settings of clients."""
     former = [
         {"path": each.path, "message": each.problem.message, "remedy": each.remedy}
         for each in former_entries(work.places)

@@ -76,7 +76,6 @@ def sync_command(
 
 
 def write(work: Work, *, take_over: bool = False) -> Published:
-    """Write the views of this project."""
     return write_views(
         work.store,
         vaults_of(work.places),

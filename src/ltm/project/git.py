@@ -1,10 +1,8 @@
 """A folder's git repository, its remote and its commits, read from files; git is never run.
 
-A hook has no time for a process, and git may refuse, ask or not be there. This module knows as much
-of git's layout as it takes: `.git` folders and files, work trees, submodules, bare repositories,
-the `remote` settings, branches, loose objects and packs. A folder may hold files that others wrote,
-so a `.git` that names the git folder of another place is believed only if that git folder names the
-place in return, and a bare repository inside of a work tree is a part of that work tree.
+A hook has no time for a process, and git may refuse, ask or not be there. A folder may hold files
+that others wrote, so a `.git` that names the git folder of another place is believed only if that
+names the place in return, and a bare repository inside of a work tree is part of that.
 
 A remote's address can be copied; the name of a commit is known only to those who have the history.
 What is borrowed from elsewhere (alternates, links) is not held: a repository could borrow from any
@@ -345,7 +343,6 @@ def _leads_back(path: str, place: str) -> bool:
 
 
 def _text(path: str, limit: int = LIMIT) -> str:
-    """What a small file says; nothing where it cannot be read."""
     try:
         return os.fsdecode(read_plain(path, limit=limit))
     except (OSError, ValueError):

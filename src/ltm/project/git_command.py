@@ -1,15 +1,13 @@
 """Running git, in the one place that does: no setting of a repository starts a program.
 
-A repository's own config can name programs for git to run: a file monitor, hooks, a signature
-check, external diffs, a pager, the other end of a fetch. A folder that was unpacked from an archive
-brings such a config along, so each is switched off here. Filters (`filter.*.clean`) have names that
-only the repository knows and cannot be switched off; they run in commands that compare or write the
-work tree (`status`, `add`, `diff`, `checkout`), so those are not run. Git is started without a
-shell.
+A repository's own config can name programs for git to run (a file monitor, hooks, external diffs, a
+pager), and a folder from an archive brings such a config along: each is switched off here. Filters
+(`filter.*.clean`) cannot be, so commands that run them (`status`, `add`, `diff`, `checkout`) are
+not used. No shell.
 
-The repository of `ltm remote` is a bare one that LTM made, with a config that it writes itself.
-Only for that one the network is used, with the login the person's own git has: it never asks for
-anything, and has a time limit that ends whatever git started.
+The repository of `ltm remote` is a bare one with a config of ours. Only for that one the network is
+used, with the login the person's own git has: it never asks, and has a time limit that ends
+whatever git started.
 """
 
 from __future__ import annotations

@@ -57,8 +57,6 @@ def temporary_folders(environ: Mapping[str, str] | None = None) -> list[str]:
 
 
 def scratch_folder(environ: Mapping[str, str] | None = None) -> str:
-    """A folder for temporary files: the first with space for them, one in LTM_HOME included,
-    else the one that has most."""
     import tempfile
 
     own = os.path.join(home(environ), "tmp")

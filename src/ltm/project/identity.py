@@ -1,39 +1,35 @@
 """Which project a folder belongs to, so that its memories follow it and no other project's do.
 
-A project is known by its git remote, else by the place of its repository, else by its folder. That
-gives the id by itself in most cases, and work trees, clones and subfolders agree on it. What the
-present state cannot tell (it was renamed, its remote changed) is in a small record per project,
-`<home>/projects/<id>/project.json`, written when something is first stored:
+A project is known by its git remote, else by the place of its repository, else by its folder; work
+trees, clones and subfolders agree on that id. What the present state cannot tell (it was renamed,
+its remote changed) is in `<home>/projects/<id>/project.json`, written when something is first
+stored, or `{"same_as": "<id>"}` where an id leads to a project known by another one. Rules, in
+order:
 
-    {"id", "name", "root", "remotes": […], "folders": [{"path", "dev", "ino", "born"}],
-     "commits": […]}
+1. The record at the id computed from the remote, for a repository that is part of it.
 
-or `{"same_as": "<id>"}` where an id leads to a project known by another one. Rules, in order:
+2. The record at the id computed from the place, if its folder is still that folder.
 
-1. The record at the id computed from the remote decides, for a repository that is part of it.
-2. The record at the id computed from the place decides if its folder is still that folder.
-3. A record that knows this remote, under the same condition: the same project under a former or
-   second address.
+3. A record that knows this remote, under the same condition.
+
 4. A record that knows this very folder (inode and moment of birth, `is_still`): it was renamed,
-   moved, or its remote was added, changed or removed.
+moved, or its remote was changed.
+
 5. A record that knows this path, if neither side has a remote and the recorded folder has not been
-   seen elsewhere: it was restored from a backup, or made again in a container.
+seen elsewhere: it was restored from a backup, or made again in a container.
+
 6. Otherwise it is a new project.
 
-What a repository is part of: an address stands in a file that anyone can write, so it is a claim.
-It holds for a git folder that the record knows (inode and moment of birth), for one that holds a
-commit the record noted, and for one that shares history with a git folder of the record that is
-still there. A local clone whose origin has no record must share history with that origin. A claim
-that does not hold leaves a project of its own, known by its place, until a person says otherwise
-(`join`). A record from before commits were noted, of which no folder is left, is believed
-by its remote. What cannot be told apart is a copy of a whole history: who has that has the project.
+An address stands in a file that anyone can write, so it is a claim. It holds for a git folder that
+the record knows, for one that holds a commit the record noted, and for one that shares history with
+a git folder of the record that is still there; a local clone whose origin has no record must share
+history with that origin. A claim that does not hold leaves a project of its own, known by its
+place, until a person says otherwise (`join`). A record from before commits were noted, of which no
+folder is left, is believed by its remote. Who has a copy of a whole history has the project.
 
-Inode numbers are used again (ext4 hands that of a deleted folder to the next one made), so no rule
-trusts a bare inode across paths. Rule 4 asks for the moment of birth as well, which is new in every
-copy and stays when a folder is renamed or filled; a disk that keeps no such moment gives no match.
-Rule 2 accepts path, device and inode alone, but only for a place whose record never had a remote;
-there rule 5 would say the same. A different repository cloned to an old path has another remote
-(rule 1) and another birth (rule 4), and rule 5 does not apply to it.
+Inode numbers are used again, so no rule trusts a bare inode across paths. Rule 4 asks for the
+moment of birth as well, which is new in every copy; a disk that keeps none gives no match. Rule 2
+accepts path, device and inode alone for a place whose record never had a remote.
 
 `identify` only reads, and never in a way that can hang or raise: hooks use it.
 """
@@ -75,8 +71,6 @@ _ID_LETTERS = _SLUG | {"-"}
 
 
 class Project(NamedTuple):
-    """Who a folder belongs to."""
-
     id: str
     root: str
     """The folder shown to people: the top of the work tree, or the folder itself without git."""
@@ -160,14 +154,12 @@ def known(home: str) -> list[Project]:
 
 
 def name_of(project_id: str, home: str) -> str:
-    """What a project is called; its id where there is no record of it."""
     known = _load(os.path.join(home, "projects"), project_id)
     name = known.raw.get("name") if known else None
     return name if isinstance(name, str) and name else project_id
 
 
 def records(home: str) -> list[Record]:
-    """All projects that are recorded, in the order of their ids."""
     return list(_every_record(os.path.join(home, "projects")))
 
 

@@ -3,17 +3,13 @@
 A shared vault never leads out of its repository, is used only where a person said that they trust
 it, and is never the folder of another tool. Nothing here makes a folder or writes a file.
 
-The answer is in one small file per project, `<home>/projects/<id>/trust.json`: for each shared
-vault `true` or `false`, under a name made of the repository's place on this machine and the vault's
-place in it. So all work trees of a repository share the answer, what is pulled later is covered by
-it, and another copy of the repository is asked about again.
+The answer is in `<home>/projects/<id>/trust.json`: for each shared vault `true` or `false`, under a
+name made of the repository's place on this machine and the vault's place in it. So all work trees
+share the answer, and another copy of the repository is asked about again.
 
-The agent is named by AGENT.md, else by `.claude/agents/*.md`. Those of a project may have come with
-a clone, so they are believed only where a person trusts it. Of their front matter two keys count,
-`ltm: {id: …}` and `name`, read by a small reader that knows no more of YAML than that. A file in
-`.claude/agents` describes a sub-agent to most clients (it then has a `description`), and a
-sub-agent's name is not the name of the agent at work: such a file counts only if its `ltm` block
-says so.
+The agent is named by AGENT.md, else by `.claude/agents/*.md`; those of a project are believed only
+where a person trusts it. Two keys count, `ltm: {id: …}` and `name`. A file in `.claude/agents` with
+a `description` is a sub-agent, which counts only if its `ltm` block says so.
 """
 
 from __future__ import annotations
@@ -73,14 +69,12 @@ class Places(NamedTuple):
     """The folders and files of one project and one agent; most need not exist yet."""
 
     home: str
-    """LTM_HOME: everything that is not in a repository."""
     project: Project
     shared: str
     """The vault inside the repository."""
     shared_exists: bool
     """Whether `ltm init` was run there and it may be used."""
     private: str
-    """The project's vault outside the repository."""
     agent: str
     agent_folder: str
     """The vault of what the agent knows across projects."""
@@ -102,7 +96,6 @@ class Places(NamedTuple):
 
     @property
     def sessions_db(self) -> str:
-        """This project's sessions word for word: a file per project, never shared."""
         return os.path.join(self.private, SESSIONS)
 
     @property

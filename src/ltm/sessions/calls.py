@@ -1,9 +1,9 @@
 """Calls of tools in one vocabulary, whatever a client calls its tools and their arguments.
 
-The rest of LTM knows Claude Code's names: a shell is `Bash` with a `command`, an editor is `Edit`
-or `Write` with a `file_path`, and our own tools begin with `mcp__ltm__`. A tool that is not known
-here keeps its name. No tool of another client is taken for one that asks the user: what it gives
-back counts as given to the session, because a server may call its tools as it likes.
+The rest of LTM knows Claude Code's names: `Bash` with a `command`, `Edit` or `Write` with a
+`file_path`, our own tools with `mcp__ltm__`. An unknown tool keeps its name. None is taken for one
+that asks the user: a server may call its tools as it likes, so what it gives back counts as given
+to the session.
 """
 
 from __future__ import annotations

@@ -106,7 +106,6 @@ def holds_nothing(line: bytes) -> bool:
 
 
 def turns_of(entry: Mapping[str, Any], line: int = 0) -> list[Turn]:
-    """The turns an entry holds, in order."""
     reader = _READERS.get(_text(entry.get("type")))
     if reader is None:
         return []

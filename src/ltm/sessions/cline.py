@@ -1,8 +1,8 @@
 """Transcripts of Cline and of Cursor, whose messages are made of blocks, as in Anthropic's API.
 
-Cline keeps one JSON document a session and writes it again whole; the folder stands in a file next
-to it. Cursor writes one message a line, without ids, times or results of tools, and without the
-folder: its sessions are read when a hook names them.
+Cline writes one JSON document a session again whole; the folder stands in a file next to it. Cursor
+writes one message a line, without ids, times, results or the folder: its sessions are read when a
+hook names them.
 """
 
 from __future__ import annotations

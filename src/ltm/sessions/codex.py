@@ -1,10 +1,9 @@
 """Transcripts of Codex: one file a session, `sessions/Y/M/D/rollout-TIME-ID.jsonl`.
 
-Two forms of rows. Older versions write an event for each message and the calls of tools as the
-model made them. Newer ones (`history_mode` in the first line) also write each completed item, with
-the command that ran and its exit code: the model may only have written a script. Its calls and
-their answers are read too, for what is done without an item. What else was put before the model is
-not the user's word: the session was given it.
+Older versions write an event for each message and the calls as the model made them. Newer ones
+(`history_mode` in the first line) also write each completed item, with the command that ran and its
+exit code: the model may only have written a script. Calls without an item are read too. What else
+was put before the model was given to the session, and is not the user's word.
 """
 
 from __future__ import annotations

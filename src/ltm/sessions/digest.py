@@ -49,7 +49,6 @@ class Chunk:
 
 
 def digest(turns: Iterable[Turn]) -> Iterator[DigestLine]:
-    """Each turn that says something, in one line."""
     for turn in turns:
         said = _digest_line(turn)
         if said:

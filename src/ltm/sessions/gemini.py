@@ -1,9 +1,8 @@
 """Transcripts of Gemini CLI, of Qwen Code, which came from it, and of Antigravity CLI after it.
 
-Gemini CLI writes a message again, under the same id, when its tools have answered: so each part of
-a message is one of its own here. Where a session ran stands next to its transcripts, in
-`.project_root`. Qwen Code says of each entry who made it. Antigravity writes steps, without the
-folder they were made in.
+Gemini CLI writes a message again, under the same id, when its tools have answered, so each part of
+a message is one of its own here. `.project_root` says where a session ran. Antigravity writes
+steps, without a folder.
 """
 
 from __future__ import annotations
@@ -146,7 +145,6 @@ def _gemini_call(call: Entry, place: TurnPlace) -> Iterator[Turn]:
 
 
 def _answered(response: Entry) -> str:
-    """What a tool gave back, without the mark that a client puts around it."""
     text = "\n".join(
         text for key in ("output", "error", "result") if (text := flat(response.get(key)))
     ) or flat(response)

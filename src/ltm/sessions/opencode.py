@@ -1,7 +1,7 @@
 """Sessions of OpenCode, of Kilo, which came from it, and of Goose: rows of a database.
 
-OpenCode changes the row of a part until the part is finished. What is unfinished ends a session
-for now, as a line that is being written does, unless the session has gone on long after it.
+OpenCode changes the row of a part until it is finished. What is unfinished ends a session for now,
+unless the session has gone on long after it.
 """
 
 from __future__ import annotations
@@ -180,7 +180,6 @@ def _never(entry: Entry) -> bool:
 
 
 def _parsed(data: Any) -> dict[str, Any]:
-    """The object in a column; an empty one where there is none."""
     try:
         value = json.loads(data) if isinstance(data, str) else None
     except (ValueError, RecursionError):

@@ -1,11 +1,9 @@
 """What a reader of one client's transcripts is: everything that differs between clients.
 
-A transcript is a sequence of entries, JSON objects with a number. Most clients write one entry a
-line; those with a database, or one JSON document that is written again whole, say what their
-records are, and all else is the same: the cursor, each message once, the limits.
-
-A message is known by its uuid. Where a client has none, or writes one message several times with
-more in it, a reader makes one for each part: the same text at the same place has the same uuid.
+A transcript is a sequence of numbered JSON objects. Most clients write one a line; those with a
+database, or one JSON document, say what their records are, and all else is the same: the cursor,
+each message once, the limits. A message is known by its uuid. Where a client has none, or writes a
+message several times with more in it, a reader makes one for each part, from text and place.
 """
 
 from __future__ import annotations
@@ -26,8 +24,6 @@ Entry: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class SessionOrigin:
-    """What a transcript says of its session."""
-
     session: str
     cwd: str = ""
     started: str = ""
@@ -42,8 +38,6 @@ class SessionOrigin:
 
 @dataclass(frozen=True, slots=True)
 class FoundTranscript:
-    """A main transcript that a client keeps."""
-
     path: str
     written: float
     """When it was written last, in seconds since 1970."""
@@ -59,8 +53,6 @@ def _may_hold_turns(line: bytes) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How the transcripts of one client are found and read."""
-
     name: str
     """As the table of clients names it."""
     knows: Callable[[Entry], bool]
@@ -68,7 +60,6 @@ class Reader:
     origin: Callable[[str, Iterable[Entry]], SessionOrigin]
     """What a transcript says of its session, from its path and its first entries."""
     turns: Callable[[Entry, int, SessionOrigin], list[Turn]]
-    """The turns an entry holds, given its number."""
     found: Callable[[Mapping[str, str]], Iterator[FoundTranscript]] = _nothing_found
     """Main transcripts on this machine, those of sub-agents left out; the argument is the
     environment."""
@@ -96,22 +87,18 @@ class Reader:
 
 
 def text_of(value: object) -> str:
-    """A text; '' for anything else."""
     return value if isinstance(value, str) else ""
 
 
 def object_of(value: object) -> Entry:
-    """An object; an empty one for anything else."""
     return value if isinstance(value, dict) else {}
 
 
 def list_of(value: object) -> list[Any]:
-    """A list; an empty one for anything else."""
     return value if isinstance(value, list) else []
 
 
 def objects_in(value: object) -> list[dict[str, Any]]:
-    """The objects in a list."""
     return [each for each in list_of(value) if isinstance(each, dict)]
 
 

@@ -1,8 +1,7 @@
 """Where the entries of a transcript come from: a file of lines, a JSON document, a database.
 
-All give the same: lines of JSON after a place, and a mark by which a place is known again. A file
-is read to the extent of its complete lines; a document and the rows of a database are read through
-from their beginning, one entry at a time, and what is known already is passed over. Whose
+All give lines of JSON after a place, and a mark by which a place is known again. A file is read to
+its last complete line; documents and rows from their beginning, passing over what is known. Whose
 transcript it is, is seen from its first entry, never from a path, because any file can have one.
 """
 
@@ -68,12 +67,10 @@ class Cursor:
     anchor: str = ""
 
     def text(self) -> str:
-        """As a text that `cursor_of` reads."""
         return json.dumps(asdict(self), separators=(",", ":"))
 
 
 def cursor_of(text: str) -> Cursor:
-    """The cursor a text describes; the beginning when it describes none."""
     try:
         values = json.loads(text)
         cursor = Cursor(**{field.name: values[field.name] for field in fields(Cursor)})
@@ -121,7 +118,6 @@ class LineFile:
 
     @property
     def origin(self) -> SessionOrigin:
-        """What it says of its session."""
         if self._origin is None:
             origin = self.reader.origin(self.path, self._entries())
             if self._reader is None:
@@ -130,7 +126,6 @@ class LineFile:
         return self._origin
 
     def _entries(self) -> Iterator[Entry]:
-        """The entries near its beginning."""
         for line in islice(self.lines((0, 0)), _FIRST):
             if line.end > _BEGINNING:
                 return
@@ -150,7 +145,6 @@ class LineFile:
         return Cursor(offset, line, head, _fingerprint(_before(self._file, offset)))
 
     def extent(self) -> int:
-        """How long it is, as a cursor counts."""
         return os.fstat(self._file.fileno()).st_size
 
     def is_there_still(self, mark: Cursor) -> bool:
@@ -164,11 +158,9 @@ class LineFile:
 
     @property
     def is_closed(self) -> bool:
-        """Whether it can be read no more."""
         return self._file.closed
 
     def close(self) -> None:
-        """Give the file back."""
         self._file.close()
 
 
@@ -186,12 +178,10 @@ class RecordFile:
 
     @property
     def origin(self) -> SessionOrigin:
-        """What it says of its session."""
         with closing(self._entries()) as entries:
             return self.reader.origin(self.path, islice(entries, 1))
 
     def lines(self, place: Place) -> Iterator[Line]:
-        """The entries after a place, each as a line."""
         end, number = 0, 0
         with closing(self._entries()) as entries:
             for entry in islice(entries, 1, None):
@@ -205,7 +195,6 @@ class RecordFile:
                     yield Line(b"" if is_too_long else data, end, number, is_too_long)
 
     def mark(self, place: Place) -> Cursor:
-        """A place as it is known again."""
         offset, number = place
         if number > len(self._marks):
             for _ in self.lines((0, number)):
@@ -215,7 +204,6 @@ class RecordFile:
         return Cursor(offset, number, marks[0] if known else "", marks[number - 1] if known else "")
 
     def extent(self) -> int:
-        """How long it is, as a cursor counts."""
         return max((line.end for line in self.lines((0, 0))), default=0)
 
     def is_there_still(self, mark: Cursor) -> bool:
@@ -262,7 +250,6 @@ def split(path: str) -> tuple[str, str]:
 
 
 def file_of(path: str) -> str:
-    """The file that a transcript is in."""
     return split(path)[0]
 
 

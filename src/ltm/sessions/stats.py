@@ -1,8 +1,7 @@
 """The figures of a session: how much was done and how hard it was, counted from its transcripts.
 
-A tool's success or failure is the transcript's own verdict, never words in its output; a call the
-user refused is neither. What was counted, how far it was read and which messages it was are noted
-together, so that nothing is counted twice.
+A tool's success is the transcript's own verdict, never words in its output; a call the user refused
+is neither. What was counted, how far it was read and which messages it was are noted together.
 """
 
 from __future__ import annotations
@@ -35,7 +34,6 @@ class Tally:
     last: str = ""
 
     def add(self, turns: Iterable[Turn]) -> None:
-        """Count turns."""
         for turn in turns:
             if turn.at:
                 self.first = min(self.first or turn.at, turn.at)
@@ -48,7 +46,6 @@ class Tally:
 
     @property
     def tools(self) -> int:
-        """Tool calls that ran."""
         return self.ok + self.failed
 
     @property

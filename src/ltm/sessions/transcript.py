@@ -1,10 +1,8 @@
 """A transcript as a stream of turns, from a cursor, each message once, in bounded memory.
 
-A cursor says how far a file was read, and by what it is known to be the same file still. A line
-that is being written is left for the next time; one too long to be true is passed over without
-being held; one that cannot be read is skipped. A fork or a resumed session repeats whole
-conversations under the same uuids: messages that were read before are left out. A tool's result is
-joined to its call.
+A line that is being written is left for the next time; one too long to be true is passed over
+without being held; one that cannot be read is skipped. A fork or a resumed session repeats
+conversations under the same uuids: those are left out. A tool's result is joined to its call.
 """
 
 from __future__ import annotations
@@ -60,7 +58,6 @@ class Lines:
 
     @property
     def cursor(self) -> Cursor:
-        """The place after the last line that was handed out."""
         return self._start if self.place[0] < 0 else self.cursor_at(self.place)
 
     @property
@@ -69,13 +66,11 @@ class Lines:
         return self.place[1]
 
     def cursor_at(self, place: Place) -> Cursor:
-        """A place that was passed, as a cursor."""
         with self._opened() as source:
             return self._start if source is None else source.mark(place)
 
     @property
     def origin(self) -> SessionOrigin:
-        """What the transcript says of its session; nothing where there is none."""
         with self._opened() as source:
             return SessionOrigin("") if source is None else source.origin
 
@@ -149,7 +144,6 @@ class Transcripts:
         self._replaced: list[_HeldFile] = []
 
     def lines(self, path: str, cursor: Cursor | None = None) -> Lines:
-        """The lines of the file at `path` after `cursor`."""
         held = self._files.pop(path, None)
         if held is not None and not held.is_as_it_was():
             self._replaced.append(held)  # a reader may be in the middle of it
@@ -245,7 +239,6 @@ class Recent:
         self._old: set[str] = set()
 
     def is_new(self, uuid: str) -> bool:
-        """Whether this message is met for the first time; from now on it is not."""
         if uuid in self._new or uuid in self._old:
             return False
         if len(self._new) >= self._most:
@@ -273,14 +266,12 @@ class Unknown:
         self._expected = {uuid: uuid in known for uuid in uuids}
 
     def is_new(self, uuid: str) -> bool:
-        """Whether this message is met for the first time; from now on it is not."""
         if uuid in self.met or self.is_known(uuid):
             return False
         self.met[uuid] = None
         return True
 
     def is_known(self, uuid: str) -> bool:
-        """Whether a message is noted."""
         known = self._expected.get(uuid)
         return bool(self._known([uuid])) if known is None else known
 
@@ -314,7 +305,6 @@ class TranscriptReader:
 
     @property
     def cursor(self) -> Cursor:
-        """The place after the line of the turn that was handed out last."""
         return self._lines.cursor if self._place is None else self._lines.cursor_at(self._place)
 
     def __iter__(self) -> Iterator[Turn]:

@@ -18,8 +18,6 @@ TurnPlace: TypeAlias = tuple[str, str, int, str, bool]
 
 @dataclass(slots=True)
 class _Turn:
-    """Where and when: shared by all."""
-
     uuid: str = ""
     at: str = ""
     """When, as the client wrote it: ISO 8601, UTC."""
@@ -42,8 +40,6 @@ class UserText(_Turn):
 
 @dataclass(slots=True, kw_only=True)
 class AssistantText(_Turn):
-    """The agent's words to the user."""
-
     text: str
     model: str = ""
     broken_off: bool = False
@@ -52,8 +48,6 @@ class AssistantText(_Turn):
 
 @dataclass(slots=True, kw_only=True)
 class ToolUse(_Turn):
-    """The agent calls a tool."""
-
     id: str
     tool: str
     input: Mapping[str, Any] = field(default_factory=dict)
@@ -61,8 +55,6 @@ class ToolUse(_Turn):
 
 @dataclass(slots=True, kw_only=True)
 class ToolResult(_Turn):
-    """What a tool gave back."""
-
     id: str
     tool: str = ""
     """The tool's name; '' when its call was read in an earlier stretch."""
@@ -76,8 +68,6 @@ class ToolResult(_Turn):
 
 @dataclass(slots=True, kw_only=True)
 class Commit(_Turn):
-    """A commit was made."""
-
     hash: str
     branch: str
     subject: str
@@ -87,8 +77,6 @@ class Commit(_Turn):
 
 @dataclass(slots=True, kw_only=True)
 class Interruption(_Turn):
-    """The user stopped the agent."""
-
     in_tool: bool = False
 
 

@@ -1,9 +1,8 @@
 """What a person typed, separated from what a client or LTM added to the text.
 
-Clients wrap what they add in blocks with names of several words (`<hook_context>`,
-`<environment_details>`), and LTM in `[LTM:…] … [/LTM]`. What stands in such a block is not the
-user's word: it was given to the session. A block reaches to its last end, so that a text inside
-cannot end it early.
+Clients wrap what they add in blocks with names of several words (`<hook_context>`), LTM in `[LTM:…]
+… [/LTM]`: given to the session, not the user's word. A block reaches to its last end, so that a
+text inside cannot end it early.
 """
 
 from __future__ import annotations
@@ -76,7 +75,6 @@ def _typed(text: str, within: str) -> tuple[str, list[str]]:
 
 
 def _apart(text: str) -> tuple[str, list[str]]:
-    """A text without the blocks in it, and the blocks."""
     blocks: list[str] = []
     for _ in range(_BLOCKS):
         ours = _OURS.search(text)

@@ -1,5 +1,1 @@
-"""Export and import.
-
-`export` writes every field of every memory as JSON; `import_` reads such a file, or what another
-tool kept, through one importer per tool (`importers`).
-"""
+"""Export and import: `import_` reads what `export` writes, or another tool's (`importers`)."""

@@ -65,8 +65,6 @@ _ARCHIVED = re.compile(r"(mem_.+)\.v\d+\.[0-9a-f]{12}\.md\Z")
 
 @dataclass(frozen=True, slots=True)
 class ExportHeader:
-    """Whose memories they are, and when they were written out."""
-
     agent: str
     project_id: str
     project_name: str
@@ -75,8 +73,6 @@ class ExportHeader:
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """How much was written."""
-
     memories: int
     versions: int
     """Former texts that are in it."""
@@ -230,20 +226,16 @@ def _dump(value: Any) -> str:
 
 
 def is_export(origin: Origin) -> bool:
-    """Whether a source is an export of ltm."""
     return not origin.is_folder and bool(_OURS.match(origin.head(origin.path)))
 
 
 def is_vault(origin: Origin) -> bool:
-    """Whether a source is a vault of ltm."""
     memories = origin.folder("memories")
     paths = origin.files(memories, ".md") if memories else []
     return any(_KEYS.match(origin.head(path)) for path in paths)
 
 
 class Export:
-    """An export to be read, more than once if need be."""
-
     def __init__(self, origin: Origin) -> None:
         """Refused if a newer ltm wrote it, or if it has no head."""
         self._origin = origin
@@ -320,8 +312,6 @@ def _json(data: bytes) -> Any:
 
 
 class VaultFolder:
-    """A vault to be read, more than once if need be."""
-
     def __init__(self, origin: Origin) -> None:
         self._origin = origin
         folder = origin.path

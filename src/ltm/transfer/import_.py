@@ -1,9 +1,8 @@
 """Import memories: from an export or a vault of LTM, or from what another tool kept.
 
-Everything is read and compared before the first memory is written; then the memories are written
-batch by batch, each of them whole. A run that is cut short leaves what it wrote, and the next one
-recognizes it and goes on. A memory that is refused is reported and left out; a disk that fails
-ends the import with what is in by then.
+Everything is read and compared before the first memory is written, batch by batch. A run that is
+cut short leaves what it wrote, and the next one goes on. A memory that is refused is reported and
+left out; a disk that fails ends the import.
 """
 
 from __future__ import annotations
@@ -53,7 +52,6 @@ _REUSED = frozenset(each.name for each in IMPORTERS if each.reuses_ids)
 _VOLATILE = "created updated confirmed version previous signature shown_signature".split()  # noqa: SIM905
 
 Progress: TypeAlias = Callable[[int, int], None]
-"""Called with how many of how many memories are dealt with."""
 
 HeldBack: TypeAlias = Callable[[Memory, str], bool]
 """Whether a memory in a file has no trusted source, so that it starts in quarantine."""
@@ -61,8 +59,6 @@ HeldBack: TypeAlias = Callable[[Memory, str], bool]
 
 @dataclass(frozen=True, slots=True)
 class ImportRequest:
-    """What is to be imported, and how."""
-
     path: str
     """A file or folder, packed or not; `-` is standard input."""
     source: str = ""
@@ -107,7 +103,6 @@ class ImportReport:
     dry_run: bool = False
 
     def as_record(self) -> dict[str, Any]:
-        """The report for `--json`."""
         return {
             "added": self.added,
             "skipped": self.skipped,
@@ -226,7 +221,6 @@ class _Held(NamedTuple):
     """A memory of a store, as far as an import needs it."""
 
     memory: Memory
-    """Without its text."""
     etag: str
     digest: bytes
     """Of every field."""
@@ -284,7 +278,6 @@ class _Targets:
         self._left_out: Counter[tuple[str, str, str]] = Counter()
 
     def close(self) -> None:
-        """Close what was opened here."""
         for target in self._found.values():
             if target.store is not self._current:
                 target.store.close()

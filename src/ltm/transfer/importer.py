@@ -1,7 +1,6 @@
 """The importers: one row for each tool whose memories can be imported.
 
-`--from`, detection and the documentation are made from this table. Each is a module with two
-functions: `finds` looks whether a source is of its tool, and `read` gives what it holds.
+`--from`, detection and the documentation are made from this table.
 """
 
 from __future__ import annotations
@@ -144,7 +143,6 @@ NAMES = (NAME, *(importer.name for importer in IMPORTERS))
 
 
 def named(name: str) -> Importer:
-    """The importer of that name."""
     for importer in IMPORTERS:
         if importer.name == name.strip().lower():
             return importer

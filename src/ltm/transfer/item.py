@@ -66,7 +66,6 @@ class Item:
 
     @property
     def belongs_elsewhere(self) -> bool:
-        """Whether the source names a project for it."""
         return self.scope is Scope.PROJECT and bool(self.project or self.project_name)
 
 

@@ -1,8 +1,8 @@
 """Read foreign Markdown, SQLite and JSON, whatever state it is in.
 
-A note is never lost because its front matter or its headings are not as they should be. A database
-is opened read-only and leaves no trace next to it: a copy is read when a writer left a log, and a
-table is read from both ends when a page in its middle is broken.
+A note is never lost because its front matter or headings are not as they should be. A database is
+opened read-only and leaves no trace: a copy is read when a writer left a log, and a table is read
+from both ends when a page in its middle is broken.
 """
 
 from __future__ import annotations
@@ -41,8 +41,6 @@ _END = 300  # characters
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """The keys of a note and the text below them."""
-
     keys: Mapping[str, Value]
     nested: Mapping[str, str]
     """The lines of keys that hold more than a text or a flat list, as they are written."""
@@ -88,7 +86,6 @@ class Section:
 
     @property
     def text(self) -> str:
-        """The lines below the heading."""
         return "\n".join(self.body).strip("\n")
 
     def bullets(self) -> list[tuple[int, str]]:
@@ -251,7 +248,6 @@ def _open(origin: Origin, path: str) -> sqlite3.Connection:
 
 
 def is_database(origin: Origin, path: str) -> bool:
-    """Whether a file begins as a database does."""
     return origin.head(path, len(_MAGIC)) == _MAGIC
 
 
@@ -318,12 +314,10 @@ def _rows(origin: Origin, path: str, db: sqlite3.Connection, table: str) -> Iter
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    """A JSON object, or an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def items(value: Any) -> list[Any]:
-    """A JSON list, or an empty one."""
     return value if isinstance(value, list) else []
 
 
@@ -356,13 +350,11 @@ def name_of(path: str) -> str:
 
 
 def share(value: Any, default: float) -> float:
-    """A number from 0 to 1."""
     found = field_number(text_of(value))
     return default if found is None else min(1.0, max(0.0, found))
 
 
 def count(value: Any, default: int) -> int:
-    """A whole number."""
     found = field_number(text_of(value))
     return default if found is None else int(min(1e9, max(0, found)))
 

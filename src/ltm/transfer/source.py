@@ -1,8 +1,8 @@
 """Read foreign files and archives safely: within limits, inside their folder, and never written.
 
-A source may come from anyone, so links, devices and giants are reported as problems, and a file
-that cannot be read never hides the rest. Of an archive every name, type and size is checked before
-the first byte is written; archives inside it are left as they are.
+Links, devices and giants are reported as problems, and a file that cannot be read never hides the
+rest. Of an archive every name, type and size is checked before the first byte is written; archives
+inside it are left as they are.
 """
 
 from __future__ import annotations
@@ -45,8 +45,6 @@ _PART = "import a part of it, or say --large if you trust it"
 
 @dataclass(frozen=True, slots=True)
 class SourceLimits:
-    """The most a source may be."""
-
     total: int = 100 * _MIB
     """Bytes read, or unpacked, in all."""
     note: int = 4 * _MIB
@@ -193,7 +191,6 @@ class Origin(ExitStack):
     # -- reading ---------------------------------------------------------------------------------
 
     def problem(self, path: str, message: str, line: int = 0) -> None:
-        """Note something that could not be read."""
         self._problems[Problem(self.shown(path), message, line)] = None
 
     def shown(self, path: str) -> str:
@@ -317,8 +314,6 @@ _BROKEN = (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, E
 
 
 class _Member(NamedTuple):
-    """A file or folder in an archive."""
-
     name: str
     size: int
     modified: float

@@ -149,7 +149,6 @@ def encode(memory: Memory, base: Document | None = None, kinds: Kinds | None = N
 
 
 def to_bytes(memory: Memory, base: Document | None = None, kinds: Kinds | None = None) -> bytes:
-    """The bytes of the file that holds this memory."""
     return encode(memory, base, kinds).to_bytes()
 
 
@@ -166,7 +165,6 @@ def completed(document: Document, memory: Memory) -> Document:
 
 
 def slug(title: str) -> str:
-    """A title as the readable part of a file name: ASCII, lower case, safe on every system."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     name = re.sub(r"[^a-z0-9]+", "-", plain)[: _LONGEST_SLUG + 1].strip("-")[:_LONGEST_SLUG]
     name = name.strip("-") or "memory"
@@ -227,8 +225,6 @@ def assembled(values: Values, origin: Values, *, trust: Trust, **given: Any) -> 
 
 @dataclass(frozen=True, slots=True)
 class Sections:
-    """What a body says."""
-
     summary: str
     content: str
     explicit: bool

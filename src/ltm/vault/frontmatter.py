@@ -1,15 +1,13 @@
 """A memory file as a lossless document: keys, body, and every byte that is neither.
 
 A change touches only the lines of the keys it changes. A value is written on one line, quoted so
-that every YAML tool reads it back: a line per key is what lets git's own union merge work on memory
-files.
+that every YAML tool reads it back: a line per key lets git's union merge work on memory files.
 
 Front matter as LTM writes it, and plain edits of that, is read here: a key a line, with a text or a
 flat list. All other YAML is left to PyYAML, whose events are walked over without building an object
-from them. Either way every scalar is the text that was typed, and neither an alias bomb nor a tag
-nor a `no` that means False can do anything; a property test says that both readers agree. Where
-PyYAML is not installed, a file that needs it is a problem that says so, and what is known of the
-file stays. What the keys mean is decided in `codec`.
+from them. Either way every scalar is the text that was typed, and no alias bomb, tag or `no` that
+means False can do anything; a property test says that both readers agree. Where PyYAML is not
+installed, a file that needs it is a problem that says so. What the keys mean is decided in `codec`.
 """
 
 from __future__ import annotations
@@ -106,7 +104,6 @@ class Document:
         return sum(len(entry.raw) for entry in self.entries)
 
     def to_bytes(self) -> bytes:
-        """The file; exactly the bytes that were parsed when nothing was changed."""
         body = self.body.replace("\n", "\r\n") if self.crlf else self.body
         front = "".join(entry.raw for entry in self.entries)
         data = f"{self.opening}{front}{self.closing}{body}".encode()

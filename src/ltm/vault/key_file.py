@@ -1,8 +1,7 @@
 """The files with the keys memories are signed with: where they are, and the keys in them.
 
-An agent that has a key of its own signs with it, every other with the home's. What any of them
-signed is this machine's word. Most homes have none, and then nothing of `signing` is loaded: that
-would take 3 of the 60 ms of a question.
+An agent with a key of its own signs with it, every other with the home's. Most homes have none, and
+then nothing of `signing` is loaded: that would take 3 of the 60 ms of a question.
 """
 
 from __future__ import annotations

@@ -115,7 +115,6 @@ def _bytes(path: str) -> bytes:
 
 
 def _read(data: bytes, path: str) -> Document | None:
-    """The document, with keys that stand several times settled; None when there is none."""
     try:
         document = parse(data, path)
     except BadFile:

@@ -50,8 +50,6 @@ _SIGNED = tuple(row.key for row in FIELDS if row.signed)
 
 
 class SignatureState(StrEnum):
-    """How a memory stands to a key."""
-
     OK = "ok"
     UNSIGNED = "unsigned"
     """It is not signed with this key."""
@@ -61,8 +59,6 @@ class SignatureState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key to sign and check with; one that cannot be read vouches for nothing."""
-
     secret: bytes = field(default=b"", repr=False)
     id: str = ""
     """What tells this key from another without giving it away."""
@@ -71,7 +67,6 @@ class Key:
 
     @classmethod
     def of(cls, secret: bytes) -> Key:
-        """The key these bytes are."""
         return cls(secret, cls(secret)._mac("key", {})[:8])
 
     def signed(self, memory: Memory, whole: Memory | None) -> Memory:

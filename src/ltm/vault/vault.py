@@ -55,7 +55,6 @@ def _stamp(info: os.stat_result) -> str:
 
 
 def etag(data: bytes) -> str:
-    """Fingerprint of a file's bytes."""
     import hashlib  # loads a cryptography library, which a question never needs
 
     return hashlib.sha256(data).hexdigest()[:32]
@@ -85,12 +84,10 @@ class Vault:
         return os.path.isdir(self.memories)
 
     def prepare(self) -> None:
-        """Make the folders, for the first write."""
         make_folder(self.memories, self.folder_mode)
         make_folder(self.archives, self.folder_mode)
 
     def path(self, name: str) -> str:
-        """Where the memory file of that name lies."""
         return f"{self.memories}{os.sep}{name}"  # `os.path.join` is slow, and a listing needs many
 
     def stamp(self) -> str:
@@ -119,7 +116,6 @@ class Vault:
         return _stamp(info) if info.st_mtime_ns == moment else ""
 
     def names(self) -> list[str]:
-        """The names of all memory files."""
         try:
             names = os.listdir(self.memories)
             return [name for name in names if name.endswith(".md") and not name.startswith(".")]
@@ -129,7 +125,6 @@ class Vault:
             raise failed(error, "list the folder", self.memories) from error
 
     def scan(self) -> list[FileStat]:
-        """All memory files, with size and time."""
         seen: list[FileStat] = []
         try:
             with self._looking() as folder:
@@ -269,7 +264,6 @@ class Vault:
         return found
 
     def read_archive(self, path: str) -> bytes:
-        """The bytes of a kept version."""
         return _read_regular(path)
 
     def purge(self, name: str, memory_id: str) -> None:

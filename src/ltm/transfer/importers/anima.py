@@ -30,7 +30,6 @@ _DEFAULT_AGENT = "anima"
 
 
 def finds(origin: Origin) -> bool:
-    """Whether there is such a database or export."""
     if _database(origin) is not None:
         return True
     if origin.is_folder or not origin.path.endswith((".json", "stdin")):

@@ -21,14 +21,13 @@ _TASKS = frozenset({"x", "X", "-", " "})
 
 
 def finds(origin: Origin) -> bool:
-    """Whether notes with a permalink are there, among the first that are looked at."""
     heads = (origin.head(path) for path in _paths(origin)[:_LOOKED_AT])
     fronts = (head.split(b"\n---", 1)[0] for head in heads if head.startswith(b"---"))
     return any(map(_PERMALINK.search, fronts))
 
 
 def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
-    """Every note; links may name a title, a permalink or a file."""
+    """Links of a note may name a title, a permalink or a file."""
     notes = [
         (path, note) for path in _paths(origin) if (note := read_note(origin, path)) is not None
     ]

@@ -31,7 +31,6 @@ _METADATA = re.compile(
 
 
 def finds(origin: Origin) -> bool:
-    """Whether there are such notes, or an early index without notes."""
     folder = _folder(origin)
     # The index counts only where the client keeps it, since its name is common.
     has_index = folder and _is_clients(folder) and os.path.isfile(os.path.join(folder, _INDEX))

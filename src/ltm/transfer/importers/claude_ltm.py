@@ -28,7 +28,6 @@ _ABSTRACT = re.compile(r"\A\*Abstract: (.*)\*\s*\Z", re.DOTALL)
 
 
 def finds(origin: Origin) -> str | None:
-    """The folder of the store, if there is one."""
     for name in (".", ".claude/ltm", "ltm"):
         folder = origin.folder(name)
         for inner in ("memories", "archives") if folder else ():

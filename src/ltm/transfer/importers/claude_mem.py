@@ -26,14 +26,12 @@ _PARTS = ("investigated", "learned", "completed", "next_steps", "notes")
 
 
 def finds(origin: Origin) -> str | None:
-    """The database, if there is one."""
     path = origin.find(*_FILES) if origin.is_folder else origin.path
     found = tables(origin, path) if path else {}
     return path if {"observations", "sdk_sessions"} <= found.keys() else None
 
 
 def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
-    """Directives, observations and session summaries."""
     path = finds(origin)
     if path is None:
         return

@@ -36,11 +36,9 @@ class CodexMemories:
     """`~/.codex/memories`: what a group says is taken, and not what it was made from."""
 
     def finds(self, origin: Origin) -> bool:
-        """Whether the handbook is there, in groups."""
         return bool(_file(origin, _HANDBOOK, _GROUP))
 
     def read(self, origin: Origin, kinds: Kinds) -> Iterator[Item]:
-        """Every point of the sections that say something."""
         path = _file(origin, _HANDBOOK, _GROUP)
         at, folder = origin.modified(path), ""
         for part in sections(origin.text(path) or "", level=2):
@@ -65,7 +63,6 @@ class GeminiMemories:
     """`~/.gemini/GEMINI.md`: what a person wrote there themselves stays instructions."""
 
     def finds(self, origin: Origin) -> bool:
-        """Whether anything was added."""
         return bool(_file(origin, _INSTRUCTIONS, _MARK))
 
     def read(self, origin: Origin, kinds: Kinds) -> Iterator[Item]:

@@ -28,7 +28,6 @@ def finds(origin: Origin) -> list[str]:
 
 
 def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
-    """Every file that says something."""
     for path in finds(origin):
         note = read_note(origin, path)
         text = note.body.strip() if note else ""

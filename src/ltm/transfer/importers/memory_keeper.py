@@ -243,7 +243,6 @@ def _sessions(origin: Origin) -> str | None:
 
 
 def _rolling(origin: Origin) -> str | None:
-    """`memory.md`, if it has more than the sections of the tool that writes `MEMORY.md`."""
     path = origin.find(memory_md.SMALL[0])
     if path is None and (_facts(origin) or _sessions(origin)):
         path = origin.find(*memory_md.SMALL, *memory_md.FILES)

@@ -18,7 +18,6 @@ _SUPERSEDED, _ARCHIVED = "superseded", "archived"
 
 
 def finds(origin: Origin) -> str | None:
-    """The file, if there is one."""
     path = origin.find(*_FILES)
     head = origin.head(path, 65_536) if path else b""
     if not origin.is_folder and not head.lstrip().startswith(b"{"):
@@ -27,7 +26,6 @@ def finds(origin: Origin) -> str | None:
 
 
 def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
-    """Every memory, those that were superseded or archived included."""
     path = finds(origin)
     if path is None:
         return

@@ -1,12 +1,10 @@
 """MEMORY.md with Facts, Episodes and Preferences, the stashes it is made from, and its block.
 
-`.claude/memory/MEMORY.md` (`.claude/remember` in later versions), `.claude/stash/*.md`, what stands
-in CLAUDE.md between the marks `<!-- MEMORY:START -->` and `<!-- MEMORY:END -->`, and the
-instructions a person wrote into `antigen_review.md`.
-
-The block is a cut-down copy, so it is read only where MEMORY.md (or memory-mcp's `state.json`) is
-gone. What LTM itself wrote there is never read. Nothing here has an id, so what is known already is
-known by its text; stashes are known by their names.
+`.claude/memory/MEMORY.md` (later `.claude/remember`), `.claude/stash/*.md`, what stands in
+CLAUDE.md between `<!-- MEMORY:START -->` and `<!-- MEMORY:END -->`, and what a person wrote into
+`antigen_review.md`. The block is a cut-down copy, read only where MEMORY.md (or memory-mcp's
+`state.json`) is gone. What LTM wrote there is never read. Nothing here has an id, so it is known by
+its text; stashes by their names.
 """
 
 from __future__ import annotations
@@ -51,14 +49,12 @@ _TAGS = re.compile(r"\s+\[([^\[\]]{1,120})\]\s*\Z")
 
 
 def finds(origin: Origin) -> bool:
-    """Whether there is any of it."""
     return bool(
         memory_file(origin) or _stash(origin) or any(_blocks(origin)) or any(_instructions(origin))
     )
 
 
 def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
-    """Facts, episodes and preferences, then stashes; the block if it is all there is."""
     memory = memory_file(origin)
     if memory:
         text = origin.text(memory) or ""

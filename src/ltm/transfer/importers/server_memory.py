@@ -17,14 +17,12 @@ _TYPES = ("entity", "relation")
 
 
 def finds(origin: Origin) -> str | None:
-    """The file, if there is one."""
     path = origin.find(*_FILES) if origin.is_folder else origin.path
     lines = origin.head(path, 65_536).splitlines()[:20] if path else ()
     return path if any(_record(line).get("type") in _TYPES for line in lines) else None
 
 
 def read(origin: Origin, kinds: Kinds) -> Iterator[Item]:
-    """Every entity with what is related to it."""
     path = finds(origin)
     if path is None:
         return
