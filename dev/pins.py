@@ -5,7 +5,7 @@ development too. What the plugin installs is taken out of that, pin by pin with 
 `src/requirements.txt`, what LTM needs besides the standard library, and `src/vectors.txt`, what
 the vectors are read from: of these packages no code is run but numpy's, so that they need none of
 their own. The plugin installs wheels only, so of the hashes it has those of wheels for the
-machines in `PLATFORMS`; `dev/wheels.txt` names their files, as `sha256sum` writes them. `--plugin`
+machines in `MACHINES`; `dev/wheels.txt` names their files, as `sha256sum` writes them. `--plugin`
 makes these three only, `--check` says, without a network, whether the two are as they should be.
 """
 
@@ -15,11 +15,14 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterable
 from importlib import metadata
+from itertools import product
 from pathlib import Path
 
+from packaging import tags
+from packaging.markers import Marker
 from packaging.requirements import Requirement
-from packaging.tags import Tag
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
 ROOT = Path(__file__).parents[1]
@@ -29,11 +32,19 @@ COMPILE = """uv pip compile --universal --generate-hashes --no-header --no-annot
 LOCK = """uv pip compile --quiet --universal --no-deps --python-version 3.11 --format pylock.toml
 -"""
 WHEELS = ROOT / "dev" / "wheels.txt"
-PYTHONS = r"py3|cp3(1[1-5])"
-PLATFORMS = (
-    r"any|(manylinux|musllinux)\w+_(x86_64|aarch64)|macosx_\w+_(x86_64|arm64|universal2)"
-    r"|win_(amd64|arm64)"
-)
+PYTHONS = range(11, 16)
+MACHINES = {
+    "linux x86_64": [f"manylinux_2_{minor}_x86_64" for minor in range(5, 40)],
+    "linux aarch64": [f"manylinux_2_{minor}_aarch64" for minor in range(17, 40)],
+    "musl x86_64": ["musllinux_1_1_x86_64", "musllinux_1_2_x86_64"],
+    "musl aarch64": ["musllinux_1_1_aarch64", "musllinux_1_2_aarch64"],
+    "darwin arm64": [*tags.mac_platforms((15, 0), "arm64")][::-1],
+    "darwin x86_64": [*tags.mac_platforms((15, 0), "x86_64")][::-1],
+    "win32 AMD64": ["win_amd64"],
+}
+"""What the plugin is for: versions of Python 3, and machines with the platforms that wheels name
+for them, the oldest first."""
+
 
 Pins = dict[str, list[str]]
 """Pins with their hashes as they stand in a file, by name: one may differ by Python or platform."""
@@ -86,31 +97,58 @@ def closure(asked: list[str], pinned: Pins) -> set[str]:
     return needed
 
 
-def fits(tag: Tag) -> bool:
-    """Whether a wheel with this tag is for a machine and a Python that the plugin is for."""
-    stable = tag.abi == "abi3" and re.fullmatch(r"cp3\d+", tag.interpreter)
-    own = tag.abi in ("none", tag.interpreter) and re.fullmatch(PYTHONS, tag.interpreter)
-    return bool((stable or own) and re.fullmatch(PLATFORMS, tag.platform))
+def fitting(names: Iterable[str], marker: Marker | None) -> set[str]:
+    """Of the wheels of one pin those that are needed: for each Python and machine the one that asks
+    least of it, and on macOS all, where a newer system's is a third of the size."""
+    found: set[str] = set()
+    for minor, (machine, platforms) in product(PYTHONS, MACHINES.items()):
+        system, processor = machine.split()
+        here = {
+            "python_version": f"3.{minor}",
+            "python_full_version": f"3.{minor}.0",
+            "platform_machine": processor,
+            "platform_python_implementation": "CPython",
+            "implementation_name": "cpython",
+            "sys_platform": "linux" if system == "musl" else system,
+        }
+        if marker and not marker.evaluate(here):
+            continue
+        order = {
+            tag: (platforms.index(tag.platform) if tag.platform in platforms else -1)
+            for tag in (
+                *tags.compatible_tags((3, minor), f"cp3{minor}", platforms),
+                *tags.cpython_tags((3, minor), platforms=platforms),
+            )
+        }
+        least = {
+            name: min(order[tag] for tag in parse_wheel_filename(name)[3] if tag in order)
+            for name in names
+            if order.keys() & parse_wheel_filename(name)[3]
+        }
+        if system == "darwin":
+            found |= least.keys()
+        elif least and not found & least.keys():
+            found.add(min(least, key=lambda name: (least[name], name)))
+    return found
 
 
 def find_wheels() -> str:
-    """What `dev/wheels.txt` holds: the wheels on PyPI for the plugin's pins that may fit."""
-    asked = "".join(
-        each.partition(" \\")[0] + "\n" for found in plugin_pins().values() for each in found
-    )
+    """What `dev/wheels.txt` holds: the wheels on PyPI for the plugin's pins that are needed."""
+    pins = [each.partition(" \\")[0] for found in plugin_pins().values() for each in found]
     lock = subprocess.run(
-        LOCK.split(), input=asked, cwd=ROOT, check=True, capture_output=True, text=True
+        LOCK.split(), input="\n".join(pins), cwd=ROOT, check=True, capture_output=True, text=True
     )
-    wheels = [
-        (each.get("name") or each["url"].rpartition("/")[2], each["hashes"]["sha256"])
-        for package in tomllib.loads(lock.stdout)["packages"]
-        for each in package.get("wheels", ())
-    ]
-    return "".join(
-        f"{key}  {name}\n"
-        for name, key in sorted(wheels)
-        if any(map(fits, parse_wheel_filename(name)[3]))
-    )
+    wheels: dict[tuple[str, str], dict[str, str]] = {}
+    for package in tomllib.loads(lock.stdout)["packages"]:
+        for each in package.get("wheels", ()):
+            name = each.get("name") or each["url"].rpartition("/")[2]
+            of_one = wheels.setdefault((canonicalize_name(package["name"]), package["version"]), {})
+            of_one[name] = each["hashes"]["sha256"]
+    needed: dict[str, str] = {}
+    for pin in map(Requirement, pins):
+        known = wheels.get((canonicalize_name(pin.name), next(iter(pin.specifier)).version), {})
+        needed |= {name: known[name] for name in fitting(known, pin.marker)}
+    return "".join(f"{key}  {name}\n" for name, key in sorted(needed.items()))
 
 
 def plugin_pins() -> dict[str, list[str]]:
