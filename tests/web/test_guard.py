@@ -6,6 +6,7 @@ the guard fails here. What only a browser does is tried in one.
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
@@ -181,6 +182,24 @@ def test_an_act_needs_the_token_of_our_own_forms(guarded: tuple[BrowserGuard, st
         status, _, said = await ask(guard, "POST", "/undo", headers, body)
         assert status == 422
         assert b"cannot be undone" in said
+
+    run(look)
+
+
+@pytest.mark.parametrize("taken", ["gzip, br", "identity"])
+def test_a_packed_file_is_sent_as_the_browser_takes_it(
+    guarded: tuple[BrowserGuard, str, Site], taken: str
+) -> None:
+    guard, cookie, _ = guarded
+    headers = [("Host", OWN[0]), ("Cookie", cookie), ("Sec-Fetch-Site", "same-origin")]
+    headers.append(("Accept-Encoding", taken))
+
+    async def look() -> None:
+        status, said, body = await ask(guard, "GET", "/static/htmx.min.js", headers)
+        assert (status, said.get("content-encoding")) == (200, {"gzip, br": "gzip"}.get(taken))
+        text = gzip.decompress(body) if "content-encoding" in said else body
+        assert text.startswith(b"var htmx=")
+        assert said["content-length"] == str(len(body))
 
     run(look)
 

@@ -7,6 +7,7 @@ them, and leads back to the page it stood on; so everything works without script
 
 from __future__ import annotations
 
+import gzip
 import json
 import logging
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -174,15 +175,28 @@ def _of_project(values: Callable[[Visit], dict[str, Any]], visit: Visit) -> dict
     return values(visit)
 
 
-_STATIC = {"page.css", "page.js", "htmx.min.js", "icon.svg"}
+_STATIC = {
+    "page.css": "page.css",
+    "page.js": "page.js",
+    "htmx.min.js": "htmx.min.js.gz",
+    "icon.svg": "icon.svg",
+}
+"""The files of the page by their names in addresses: what others made and pressed lies packed."""
 
 
 async def _static(request: Request) -> Response:
     name = request.path_params["name"]
     if name not in _STATIC:
         raise HTTPException(404)
-    data = files("ltm.web").joinpath("static", name).read_bytes()
-    return Response(data, media_type=_TYPES[name.rpartition(".")[2]])
+    data = files("ltm.web").joinpath("static", _STATIC[name]).read_bytes()
+    headers = {}
+    if _STATIC[name].endswith(".gz"):
+        headers["vary"] = "accept-encoding"
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            headers["content-encoding"] = "gzip"
+        else:
+            data = gzip.decompress(data)
+    return Response(data, media_type=_TYPES[name.rpartition(".")[2]], headers=headers)
 
 
 class _Pages:
