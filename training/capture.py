@@ -27,9 +27,10 @@ from ltm.capture.statements import AGENT, ANYWHERE, JOINS, USER, Setting, pair_s
 from ltm.kinds import Kinds
 from ltm.model import Impact, Scope, Trust
 from ltm.sessions.turns import AssistantText, UserText
-from ltm.text.judge import WEIGHTS, Judge, grams, weights
+from ltm.text.judge import WEIGHTS, Judge, grams, unpacked, weights
 from training.corpus import SCRIPTS, Keep, Session, read_sessions, sessions, statements
 from training.fit import Example, fitted
+from training.front_coding import coded
 from training.score import Tally
 
 FIGURES = Path(__file__).with_name("figures.json")
@@ -261,7 +262,7 @@ def main() -> None:
         return
     material = Material.read()
     if given.only_write:
-        chosen = Judge(json.loads(weights())).tiers
+        chosen = Judge(unpacked(weights())).tiers
     else:
         chosen, measured = _validated(material, show=given.show)
         FIGURES.write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
@@ -272,16 +273,18 @@ def main() -> None:
 
 def as_text(found: dict[str, Any], chosen: dict[str, tuple[float, float]]) -> str:
     """The file of weights."""
-    parts = []
+    packed = {}
     for name, head in found.items():
-        rows = ",\n".join(
-            f"{json.dumps(gram, ensure_ascii=False)}:{json.dumps(row, separators=(',', ':'))}"
-            for gram, row in head["rows"].items()
-        )
-        about = f'"classes":{json.dumps(head["classes"])},"bias":{json.dumps(head["bias"])}'
-        parts.append(f'{json.dumps(name)}:{{{about},"rows":{{\n{rows}}}}}')
-    heads = ",\n".join(parts)
-    return f'{{"tiers":{json.dumps(chosen)},\n"heads":{{\n{heads}}}}}\n'
+        names = sorted(head["rows"])
+        columns = zip(*(head["rows"][each] for each in names), strict=True)
+        packed[name] = {
+            "classes": head["classes"],
+            "bias": head["bias"],
+            "names": coded(names),
+            "weights": [[*column] for column in columns],
+        }
+    held = {"tiers": chosen, "heads": packed}
+    return json.dumps(held, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def _validated(
@@ -371,7 +374,7 @@ def tallies(found: Iterable[Session], model: Judge) -> tuple[Tally, Tally]:
 def blind(path: Path, *, show: bool) -> None:
     """Judge the sessions of a file with the weights there are, and print the row of the table."""
     found = read_sessions(path)
-    model = Judge(json.loads(weights()))
+    model = Judge(unpacked(weights()))
     sure, both = tallies(found, model)
     asked = [
         (each, model.worth(each.speaker, each.text, each.signs))

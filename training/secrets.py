@@ -16,13 +16,12 @@ import json
 import random
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 from ltm.redact.assignments import names_in
 from ltm.redact.key_names import FAMILIES
-from ltm.redact.prose import BETWEEN, NONE, UNIT, WEIGHTS, described
+from ltm.redact.prose import UNIT, WEIGHTS, described
 from ltm.redact.redact import redacted
 from tests.redact.secret_set import (
     Kind,
@@ -36,6 +35,7 @@ from tests.redact.secret_set import (
     more_lookalikes,
 )
 from training.fit import Example, fitted
+from training.front_coding import coded
 
 LEAST, PENALTY, PRUNE = 3, 1.0, 0.15
 CONTEXTS = 2
@@ -130,14 +130,9 @@ def weights(known: Sequence[Example]) -> dict[str, Any]:
 
 def packed(made: Mapping[str, Any]) -> bytes:
     """The weights as `prose.json.gz` holds them: the names in order, without what they share."""
-    coded, last = [], ""
-    for name in (names := sorted(made["weights"])):
-        pairs = zip(last, name, strict=False)
-        shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-        coded.append(chr(NONE + shared) + name[shared:])
-        last = name
+    names = sorted(made["weights"])
     weights = [made["weights"][name] for name in names]
-    held = {"bias": made["bias"], "signs": BETWEEN.join(coded), "weights": weights}
+    held = {"bias": made["bias"], "signs": coded(names), "weights": weights}
     return json.dumps(held, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 

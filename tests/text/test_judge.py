@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.text.judge import WEIGHTS, Judge, grams, judge, weights, words
+from ltm.text.judge import WEIGHTS, Judge, grams, judge, unpacked, weights, words
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -42,8 +42,8 @@ def test_it_says_which_words_counted_most() -> None:
 
 
 def test_the_weights_are_small_and_complete() -> None:
-    assert WEIGHTS.stat().st_size <= 150_000
-    data = json.loads(weights())
+    assert WEIGHTS.stat().st_size <= 125_000
+    data = unpacked(weights())
     assert {*data["heads"]} == {"user", "agent", "joins", "kind", "impact", "scope"}
     for head in data["heads"].values():
         assert all(len(row) == len(head["classes"]) for row in head["rows"].values())

@@ -38,12 +38,11 @@ from ltm.redact.values import (
     is_wordy,
     oddness,
 )
+from ltm.text.front_coding import decoded
 
 WEIGHTS = Path(__file__).with_name("prose.json.gz")
 UNIT = 100
 """Weights are kept as whole numbers, in this part of one."""
-BETWEEN, NONE = "\r", 48
-"""What stands between the names of signs, and the number of the letter that is no common letter."""
 
 _BEFORE, _AFTER = 90, 170  # characters of text looked at around a name
 _NEXT = 30  # and after what is looked at
@@ -243,16 +242,10 @@ def _is_named(text: str, start: int) -> bool:
 
 
 def weights() -> dict[str, Any]:
-    """The bias, and the weights by the names of their signs.
-
-    A name is kept as how many letters it has in common with the one before it, and the rest.
-    """
+    """The bias, and the weights by the names of their signs."""
     model: dict[str, Any] = json.loads(gzip.decompress(WEIGHTS.read_bytes()))
-    name, by_sign = "", {}
-    for coded, weight in zip(model["signs"].split(BETWEEN), model["weights"], strict=True):
-        name = name[: ord(coded[0]) - NONE] + coded[1:]
-        by_sign[name] = weight
-    return {**model, "weights": by_sign}
+    by_sign = dict(zip(decoded(model["signs"]), model["weights"], strict=True))
+    return {"bias": model["bias"], "weights": by_sign}
 
 
 @cache

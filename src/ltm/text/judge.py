@@ -20,6 +20,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from ltm.text.front_coding import decoded
+
 WEIGHTS = Path(__file__).with_name("judge.json.gz")
 SCALE = 3.0
 """What all n-grams of a text count together, against one sign of where it stands."""
@@ -168,11 +170,22 @@ class Judge:
 
 
 def weights() -> str:
-    """The weights as JSON; packed, so that the plugin stays small."""
+    """What the file of weights holds, as JSON."""
     return gzip.decompress(WEIGHTS.read_bytes()).decode()
+
+
+def unpacked(text: str) -> dict[str, Any]:
+    """The weights in such a text, with a row for each n-gram or sign."""
+    data: dict[str, Any] = json.loads(text)
+    for head in data["heads"].values():
+        columns = head.pop("weights")
+        head["rows"] = dict(
+            zip(decoded(head.pop("names")), zip(*columns, strict=True), strict=True)
+        )
+    return data
 
 
 @cache
 def judge() -> Judge:
     """The model of this package."""
-    return Judge(json.loads(weights()))
+    return Judge(unpacked(weights()))
