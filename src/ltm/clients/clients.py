@@ -154,7 +154,6 @@ def status_line_entry(
 
 
 def server_entry(client: Client, command: Sequence[str], *, shared: bool = False) -> SettingsEntry:
-    """Our server as this client writes it."""
     where = ["--project", client.project_argument] if shared and client.project_argument else []
     words = [*command, *where]
     return SettingsEntry((*client.servers_at, SERVER), _filled(client.server, words))

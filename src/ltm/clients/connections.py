@@ -41,8 +41,6 @@ from ltm.project.layout import Places
 
 @dataclass(frozen=True, slots=True)
 class ClientState:
-    """What one client has of LTM."""
-
     client: Client
     plugin: bool = False
     """Whether our plugin is installed and switched on in it."""
@@ -57,7 +55,6 @@ class ClientState:
 
     @property
     def is_entered(self) -> bool:
-        """Whether anything of LTM is in its settings."""
         return bool(self.plugin or self.server or self.hooks)
 
     @property
@@ -66,7 +63,6 @@ class ClientState:
         return self.client.has_registry
 
     def as_record(self) -> dict[str, Any]:
-        """The same for scripts."""
         return {
             "client": self.client.name,
             "plugin": self.plugin,
@@ -82,7 +78,6 @@ class ClientHealth:
     """Whether sessions get memories, over all clients."""
 
     connected: bool
-    """Whether LTM was entered into any client."""
     trouble: tuple[Problem, ...]
     """Why they get none: what is wrong where a client is connected, else why none is, as far as
     more than that is known."""

@@ -128,7 +128,6 @@ def _entered(folder: str, project: str) -> _Entered:
 
 
 def _hooks(entered: _Entered) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each hook that ltm entered, with the file it is in."""
     for path, entry in entered:
         for hook in entry.value["hooks"]:
             yield path, hook

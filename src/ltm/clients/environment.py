@@ -1,8 +1,7 @@
 """The plugin's environment: packages that add to what works without any, built in the background.
 
-A client installs nothing for Python, and the memory needs nothing: hooks and the MCP server run on
-the standard library. Search by meaning, the `ltm` commands, HTTP and unusual YAML need packages. So
-the plugin makes an environment for them in the folder the client gives a plugin for its data, and
+Hooks and the MCP server run on the standard library. Search by meaning, the `ltm` commands, HTTP
+and unusual YAML need packages. They go into the folder the client gives a plugin for its data, and
 deletes with it. uv builds it where there is uv, else venv and pip, from the plugin's pins and their
 hashes. Each state of the pins has its own: new pins are built next to the old, which serve until
 then. The code itself is not in it, so an update of that builds nothing.

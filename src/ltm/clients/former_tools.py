@@ -110,7 +110,6 @@ def former_entries(
 
 
 def former_tool(name: str) -> FormerTool:
-    """The tool of that name."""
     for tool in TOOLS:
         if name.strip().lower() in (tool.name, tool.title.lower()):
             return tool

@@ -86,7 +86,6 @@ def entries_in(file: SettingsFile) -> list[SettingsEntry]:
 
 
 def our_entries(text: str, file: SettingsFile) -> Iterator[SettingsEntry]:
-    """Our entries in a file's text."""
     value = value_of(text, file.syntax)
     server = _at(value, (*file.servers, SERVER))
     if file.servers and is_our_server(server):
@@ -279,7 +278,6 @@ def carry_out(change: FileChange, home: str) -> None:
 
 
 def _without(text: str | None, file: SettingsFile, note: _Note) -> str | None:
-    """The text without our entries."""
     if text is None:
         return None
     if note.digest == _digest(text):

@@ -178,8 +178,6 @@ def _skipped(text: str, place: int, syntax: str) -> int:
 
 
 class _Reader:
-    """Reads JSON and remembers where everything was."""
-
     def __init__(self, text: str, syntax: str) -> None:
         self.text = text
         self.syntax = syntax

@@ -51,8 +51,6 @@ _STDIO = {"type": "stdio", **_SERVER}
 
 
 class Client:
-    """One client."""
-
     name: str = ""
     title: str = ""
     checked: str = RUN

@@ -105,7 +105,6 @@ class _ConversationMessages:
         self._is_unsaid = is_unsaid
 
     def is_new(self, uuid: str) -> bool:
-        """Whether this message is met for the first time, and may be read."""
         if len(uuid) < _SHORTEST:
             return True
         return self._recent.is_new(uuid) and not self._is_unsaid(uuid)

@@ -41,8 +41,6 @@ _SAID = 200
 
 
 class ClassicDetector:
-    """Hears the entries of one conversation, in order."""
-
     def __init__(self, heard: Heard, rules: Rules) -> None:
         self._heard = heard
         self._rules = rules
@@ -59,7 +57,6 @@ class ClassicDetector:
         self._interrupted = ""
 
     def hear(self, entry: dict[str, Any], line: int) -> None:
-        """Take in one entry."""
         what = entry.get("type")
         at = text_of(entry.get("timestamp"))
         if at:

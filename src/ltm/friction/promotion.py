@@ -165,7 +165,6 @@ class PreferenceChange:
     """Whether it is to be in the ledger as a memory."""
 
     def as_record(self) -> dict[str, Any]:
-        """The step in the fields scripts read."""
         return {
             "id": self.memory,
             "rule": self.rule,

@@ -110,7 +110,6 @@ def remove(root: str) -> int:
 
 
 def files(found: Analysis, rules: Sequence[Rule] = ()) -> dict[str, str]:
-    """The text of every file by its name."""
     texts = (
         "".join(
             f"{_encode(signal.record(each.heard.name))}\n"
@@ -342,7 +341,6 @@ def _code(text: str, most: int = 0) -> str:
 
 
 def _block(lines: list[str]) -> str:
-    """Lines as a block of code that nothing inside can end."""
     text = "\n".join(visible(line) for line in lines)
     fence = _fence(text, 3)
     return f"{fence}text\n{text}\n{fence}"

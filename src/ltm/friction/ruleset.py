@@ -63,11 +63,9 @@ class Signal:
 
     @property
     def is_reaction(self) -> bool:
-        """Whether a user reacted to what the agent did."""
         return self.name in REACTIONS
 
     def record(self, session: str) -> dict[str, Any]:
-        """As a line of `friction_raw.jsonl`."""
         return {
             "ts": self.at,
             "source": SIGNALS_BY_NAME[self.name].source,
@@ -120,7 +118,6 @@ class Heard:
         return self.turns > 1
 
     def saw(self, name: str) -> bool:
-        """Whether a signal occurred."""
         return any(signal.name == name for signal in self.signals)
 
 
@@ -152,7 +149,6 @@ class Rules:
         return self.thresholds["friction_peak"]
 
     def weight(self, name: str) -> float:
-        """What a signal weighs; 0 for one these rules do not know."""
         return self.weights.get(name, 0.0)
 
     def record(self) -> dict[str, object]:

@@ -43,11 +43,9 @@ class Scored:
 
     @property
     def is_bad(self) -> bool:
-        """Whether it went wrong."""
         return self.quality == "BAD"
 
     def record(self) -> dict[str, Any]:
-        """As an item of `friction_analysis.json`."""
         heard = self.heard
         return {
             "session_id": heard.name,
@@ -79,7 +77,6 @@ class Scored:
         }
 
     def brief(self) -> dict[str, Any]:
-        """As the best or worst session of a summary."""
         return {
             "session_id": self.heard.name,
             "quality": self.quality,
@@ -321,7 +318,6 @@ class AntigenCandidate:
         return said or (self.window.contexts[0] if self.window.contexts else "")
 
     def record(self) -> dict[str, Any]:
-        """As an item of `antigen_candidates.json`."""
         window = self.window
         return {
             "session_id": self.session,
@@ -340,8 +336,6 @@ class AntigenCandidate:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Candidates that are alike."""
-
     members: tuple[AntigenCandidate, ...]
     score: float
 
@@ -352,7 +346,6 @@ class Cluster:
 
     @property
     def pattern(self) -> str:
-        """The tools most of them used."""
         return _top((each.pattern for each in self.members), 1)[0]
 
     @property
@@ -373,7 +366,6 @@ class Cluster:
         return [text for text in dict.fromkeys([*said, *around]) if text][:5]
 
     def record(self) -> dict[str, Any]:
-        """As an item of `antigen_clusters.json`."""
         windows = [each.window for each in self.members]
         return {
             "anchor_signal": self.signal,

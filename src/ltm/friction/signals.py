@@ -87,7 +87,6 @@ class Detector:
         """A cascade after which the user has not said yet what they want instead."""
 
     def hear(self, message: Sequence[Turn]) -> None:
-        """Take in one message with all it holds."""
         first = message[0]
         if first.sidechain:
             return
@@ -299,7 +298,6 @@ class Loops:
         self._seen.clear()
 
     def call(self, turn: ToolUse) -> None:
-        """A call is made."""
         if turn.tool in _POLLING_TOOLS:
             return
         command = turn.input.get("command")

@@ -60,7 +60,6 @@ class Sources:
 
     @property
     def files(self) -> int:
-        """Files that can be read."""
         return sum(map(len, self.conversations))
 
     @property

@@ -64,7 +64,6 @@ class Passages(PassageLookups):
         self._use(self._opened())
 
     def close(self) -> None:
-        """Give the file back."""
         self._db.close()
 
     def is_in_place(self) -> bool:
@@ -87,7 +86,6 @@ class Passages(PassageLookups):
         return {numbers[number] for number in self._rows.known([*numbers])}
 
     def is_purged(self, session: str) -> bool:
-        """Whether a person purged a session: nothing of it is kept again."""
         return self.cursor(session, "") == _PURGED
 
     def add(

@@ -45,8 +45,6 @@ _AT_ONCE = 500  # rows asked for in one statement
 
 
 class PassageMatch(NamedTuple):
-    """A passage that matches."""
-
     row: int
     session: str
     turn: int
@@ -63,7 +61,6 @@ class PassageMatch(NamedTuple):
 
     @property
     def day(self) -> date | None:
-        """The day on which it was said, if that is known."""
         try:
             return date.fromisoformat(self.at[:10])
         except ValueError:
@@ -254,7 +251,6 @@ class PassageLookups(ABC):
 
     @mending
     def read(self, rows: Iterable[int]) -> list[Passage]:
-        """The passages at these rows, in this order, without those that are gone."""
         wanted = list(rows)
         found: dict[int, Passage] = {}
         for start in range(0, len(wanted), _AT_ONCE):
@@ -291,7 +287,6 @@ class PassageLookups(ABC):
 
     @mending
     def of_session(self, session: str) -> list[Passage]:
-        """All passages of a session, in order."""
         return self._passages(f"{_PASSAGE} WHERE s.id = ? ORDER BY p.turn, p.part", (session,))
 
     @mending
@@ -311,7 +306,6 @@ class PassageLookups(ABC):
 
     @mending
     def header(self, session: str) -> Header | None:
-        """What is known of a session."""
         row = self._db.execute(
             f"SELECT {_HEADER} FROM sessions WHERE id = ?", (session,)
         ).fetchone()
@@ -339,7 +333,6 @@ class PassageLookups(ABC):
 
     @mending
     def size(self) -> Size:
-        """How much is kept."""
         sessions, passages = self._db.execute(
             "SELECT count(*), ifnull(sum(passages), 0) FROM sessions"
         ).fetchone()

@@ -212,7 +212,6 @@ class PassageRows:
         return row or 0
 
     def of_session(self, session: str) -> list[int]:
-        """The rows of a session."""
         found = self._db.execute(
             "SELECT row FROM passages JOIN sessions ON number = session WHERE id = ?", (session,)
         )
@@ -261,11 +260,9 @@ class PassageRows:
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def note_wiped(self) -> None:
-        """Note that nothing is left of what was removed, in rows and vectors."""
         self._db.execute("UPDATE totals SET traces = 0")
 
     def all(self) -> list[int]:
-        """Every row there is."""
         return [row for (row,) in self._db.execute("SELECT row FROM passages")]
 
     def remove(self, rows: Iterable[int]) -> int:

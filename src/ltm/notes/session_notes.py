@@ -77,7 +77,6 @@ class Note:
 
     @property
     def day(self) -> str:
-        """The day its session began."""
         return self.name[:10]
 
 

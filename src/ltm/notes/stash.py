@@ -139,7 +139,6 @@ class Stashes:
         return found
 
     def waiting(self) -> int:
-        """How many were not remembered yet."""
         return sum(not each.processed for each in self.every()) if os.path.isdir(self.folder) else 0
 
     def mark(self, stash: Stash) -> None:
@@ -224,7 +223,6 @@ def file_name(text: str) -> str:
 
 
 def hash_of(data: bytes) -> str:
-    """The fingerprint of a stash."""
     from hashlib import sha256
 
     return sha256(data).hexdigest()

@@ -133,7 +133,6 @@ class Settings:
         return os.path.join(self.home, FOLDER)
 
     def save(self) -> None:
-        """Write the settings to disk."""
         make_folder(self.folder)
         kept = {
             "address": self.address,
@@ -252,13 +251,11 @@ def _write_purged(home: str, names: Mapping[str, str]) -> None:
 
 
 def ids_in(data: bytes) -> set[str]:
-    """The ids of memories in the lines of a file."""
     lines = data.decode(errors="replace").splitlines()
     return {line.strip() for line in lines if _MEMORY_ID.match(line.strip())}
 
 
 def as_lines(ids: set[str]) -> bytes:
-    """Ids as the lines of a file."""
     return "".join(f"{each}\n" for each in sorted(ids)).encode()
 
 

@@ -200,7 +200,6 @@ def _settings(home: str) -> Settings:
 
 
 def required(home: str) -> Settings:
-    """The remote of a home; an error that says how to get one when there is none."""
     return _settings(home)
 
 
@@ -208,7 +207,6 @@ def required(home: str) -> Settings:
 
 
 def last_sync(home: str) -> LastSync:
-    """How the last attempts went, as far as it is noted."""
     try:
         found = json.loads(read_plain(_path(home, _LAST), follow=False))
     except (OSError, ValueError):

@@ -137,7 +137,6 @@ class BareRepository:
         return files
 
     def read(self, names: Iterable[str]) -> dict[str, bytes]:
-        """What is in files, by the names that `tree` gives."""
         wanted = list(dict.fromkeys(names))
         if not wanted:
             return {}
@@ -168,7 +167,6 @@ class BareRepository:
         return None
 
     def has(self, commit: str) -> bool:
-        """Whether a commit is here."""
         found = self._run("cat-file", "--batch-check", given=f"{commit}\n".encode())
         return b" commit " in found
 

@@ -114,7 +114,6 @@ class Candidates:
             kept.update((each.id, each) for each in records)
 
     def outcomes(self) -> dict[str, int]:
-        """How many were kept and dropped in the last year, and how many wait."""
         fresh = list(_fresh(self._load()))
         return {
             name: sum(each.outcome == outcome for each in fresh)

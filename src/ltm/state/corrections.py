@@ -122,7 +122,6 @@ class Rule:
 
     @property
     def wants_rewording(self) -> bool:
-        """Whether it is a memory that did not help, so that other words should be tried."""
         return self.status == "hot" and self.recurred_while_hot >= RECURRENCES
 
 
@@ -272,7 +271,6 @@ class Ledger:
         self._db.execute("PRAGMA synchronous = FULL")
 
     def close(self) -> None:
-        """Give the file back."""
         self._db.close()
 
     # -- what was seen ---------------------------------------------------------------------------

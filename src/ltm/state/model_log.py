@@ -49,7 +49,6 @@ class Unheard:
 
     @property
     def given_up(self) -> bool:
-        """Whether it failed so often that it is left alone."""
         return self.tries >= GIVEN_UP
 
 
@@ -63,7 +62,6 @@ class ModelLog:
         self._is_borrowed = db is not None
 
     def close(self) -> None:
-        """Give the file back."""
         if not self._is_borrowed:
             self._db.close()
 

@@ -82,7 +82,6 @@ class SessionLog:
         self._path = path
 
     def close(self) -> None:
-        """Give the file back."""
         self._db.close()
 
     def usage(self) -> State:
@@ -113,7 +112,6 @@ class SessionLog:
     # -- sessions --------------------------------------------------------------------------------
 
     def get(self, session: str) -> Session | None:
-        """The session of an id."""
         found = self._sessions("id = ?", (session,))
         return found[0] if found else None
 

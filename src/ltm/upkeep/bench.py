@@ -102,7 +102,6 @@ class Bench:
         return [figure for part in PARTS if part in parts for figure in by_part[part]()]
 
     def count(self) -> int:
-        """How many memories were copied that are in force."""
         with self._open() as copy:
             return copy.store.list(Filter(), limit=1).total
 
@@ -356,7 +355,6 @@ class _Pipe:
         self._process.communicate()
 
     def ask(self, method: str, **params: Any) -> dict[str, Any]:
-        """A request, and its answer."""
         assert self._process.stdin
         assert self._process.stdout
         self._number += 1

@@ -53,8 +53,6 @@ _PEERS = 50  # memories near a text that remembering it may change
 
 
 class Done(NamedTuple):
-    """What an act did."""
-
     text: str
     """In a sentence; '' where nothing changed."""
     back: Callable[[Visit], None] | None = None
@@ -161,7 +159,6 @@ def pin(visit: Visit) -> Done:
 
 
 def unpin(visit: Visit) -> Done:
-    """Unpin a memory, so that it may fade."""
     return _revised(visit, {"pinned": False}, "Unpinned")
 
 
@@ -225,7 +222,6 @@ def purge(visit: Visit) -> Done:
 
 
 def approve_one(visit: Visit) -> Done:
-    """Put a memory in force that waits for approval."""
     return _approved(visit, [_seen(visit, visit.memory())])
 
 
@@ -321,7 +317,6 @@ def bulk(visit: Visit) -> Done:
 
 
 def decide(visit: Visit) -> Done:
-    """Keep or drop what was selected: candidates, and memories that wait for approval."""
     keep = visit.form("act") == "keep"
     if not keep and visit.form("act") != "drop":
         raise WrongUsage("choose to keep or to drop")
@@ -393,7 +388,6 @@ def _together(
 
 
 def trust(visit: Visit) -> Done:
-    """Use the memories that came with the repository, or never."""
     places = visit.places
     if not places.shared_exists:
         raise NotFound("this repository has no memories to trust", path=places.shared)
@@ -427,7 +421,6 @@ def consent(visit: Visit) -> Done:
 
 
 def undo(visit: Visit) -> Done:
-    """Undo a change."""
     return Done(f"Undone: {visit.site.undo(visit, visit.form('change'))}")
 
 

@@ -65,7 +65,6 @@ class EntryLink:
 
     @property
     def address(self) -> str:
-        """The link."""
         return f"{self._address}{ENTER}{self._token}"
 
     def use(self, token: str) -> str:
@@ -92,8 +91,6 @@ class EntryLink:
 
 
 class BrowserGuard(HostGuard):
-    """The guard of the page."""
-
     most = 4 * 1024 * 1024
     """A memory may have 200,000 characters, and a form spells many of them with several."""
 

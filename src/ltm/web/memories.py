@@ -528,7 +528,6 @@ def _of_ids(visit: Visit, ids: Sequence[str]) -> list[Stored]:
 
 
 def _brief(stored: Stored) -> PageValues:
-    """A memory as a link shows it."""
     memory = stored.memory
     return {
         "id": memory.id,

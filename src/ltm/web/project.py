@@ -211,7 +211,6 @@ def settings(visit: Visit) -> PageValues:
 
 
 def may_be_set(name: str) -> bool:
-    """Whether the page may set an option."""
     return not name.startswith(_FROM_A_SHELL)
 
 

@@ -56,7 +56,6 @@ class Change(NamedTuple):
     """What takes it back; None for what cannot be."""
 
     def is_of(self, visit: Visit) -> bool:
-        """Whether it was made in the project or team, and as the agent, of a visit."""
         where = (visit.places.project.id, visit.places.agent, visit.ask("team"))
         return (self.project, self.agent, self.team) == where
 
@@ -85,7 +84,6 @@ class Job:
         self.is_over = False
 
     def as_record(self) -> dict[str, Any]:
-        """Its progress, as JSON values."""
         return dict(vars(self))
 
 
@@ -190,7 +188,6 @@ class Site:
         return job
 
     def job(self, name: str) -> Job:
-        """Work by its id."""
         if name not in self._jobs:
             raise NotFound("this work is not known here any more")
         return self._jobs[name]
@@ -198,7 +195,6 @@ class Site:
     # -- how long --------------------------------------------------------------------------------
 
     def touch(self) -> None:
-        """Note a request."""
         self._seen = time.monotonic()
 
     def is_idle(self, seconds: float) -> bool:
@@ -207,7 +203,6 @@ class Site:
         return not busy and time.monotonic() - self._seen > seconds
 
     def close(self) -> None:
-        """Close the projects that are open."""
         self.kept.close()
 
 
@@ -231,7 +226,6 @@ class Visit(OpenProject):
     # -- what is asked ---------------------------------------------------------------------------
 
     def ask(self, name: str, default: str = "") -> str:
-        """A value of the address."""
         found = self._asked.get(name)
         return found[-1] if found else default
 
@@ -250,7 +244,6 @@ class Visit(OpenProject):
         return found[-1].replace("\r\n", "\n") if found else ""
 
     def forms(self, name: str) -> tuple[str, ...]:
-        """All values of the form under a name."""
         return tuple(self._form.get(name, ()))
 
     def has(self, name: str) -> bool:
@@ -259,7 +252,6 @@ class Visit(OpenProject):
 
     @property
     def name(self) -> str:
-        """What the path names, such as the id of a memory."""
         return self._path["name"]
 
     def address(self, path: str, **more: object) -> str:
@@ -296,12 +288,10 @@ class Visit(OpenProject):
 
     @property
     def may_approve(self) -> bool:
-        """Whether the person may approve what waits, and erase."""
         return self.team is None or self.team.may_approve
 
     @property
     def replica(self) -> ReplicaStore:
-        """The memories of its team."""
         team = self.team
         if team is None:
             raise WrongUsage("no team is chosen", hint="choose one at the top of the page")
@@ -309,12 +299,10 @@ class Visit(OpenProject):
 
     @property
     def store(self) -> Store:
-        """Its memories."""
         return self._kept.store if self.team is None else self.replica
 
     @property
     def said(self) -> SessionSearch:
-        """The search over its sessions."""
         return self._kept.part("said", lambda: session_search(self.places, self.config))
 
     def titled(self, header: Header) -> str:
@@ -322,7 +310,6 @@ class Visit(OpenProject):
         return shortened(one_line(self.said.titled(header).title), _TITLE)
 
     def memory(self) -> Stored:
-        """The memory that the path names."""
         return self.store.read(self.name)
 
     def put_back(self, undo: Undo) -> Callable[[Visit], None] | None:
