@@ -219,6 +219,7 @@ def _answer(asking: socket.socket) -> None:
     from ltm.cli.output import relayed
     from ltm.embed.embedder import installed
     from ltm.model import Filter
+    from ltm.store.project import KEPT
 
     given = os.fsdecode(_received(asking)[:_LONGEST]).split("\0")
     here = _likeness()
@@ -237,3 +238,4 @@ def _answer(asking: socket.socket) -> None:
     parts = [each.getvalue().encode("utf-8", "backslashreplace") for each in (out, messages)]
     head = f"0 {len(parts[0])} {sum(map(len, parts))}\n".encode()
     asking.sendall(head + b"".join(parts))
+    KEPT.finish()

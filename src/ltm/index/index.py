@@ -114,6 +114,7 @@ class Index(Lookups):
         self._place: str | None = None
         """The file up to which this process looked at a large vault."""
         self._looks = 0
+        self._owes_look = False
         self._listed = 0
         """The mark of the index when the names in the folder were last counted."""
         self._known: tuple[int, list[tuple[str, int, int]]] = (0, [])
@@ -150,10 +151,13 @@ class Index(Lookups):
 
     # -- keeping equal to the files ------------------------------------------------------------
 
-    def refresh(self) -> None:
-        """Make the index equal to the files; costs a few milliseconds when nothing changed."""
+    def refresh(self, *, later: bool = False) -> None:
+        """Make the index equal to the files; costs a few milliseconds when nothing changed.
+
+        With `later` the files of a large vault are left to `look`.
+        """
         try:
-            if not self._unchanged():
+            if not self._unchanged(later=later):
                 self._update()
         except DAMAGE as error:
             if is_busy(error):
@@ -162,6 +166,13 @@ class Index(Lookups):
                 self._go_on_in_memory()
             else:
                 self._start_over()
+
+    def look(self) -> None:
+        """Look at the next files of a large vault, if a refresh left that to do."""
+        if self._owes_look:
+            self._owes_look = False
+            if not self._is_next_as_known(SLICE):
+                self._update()
 
     def rebuild(self) -> None:
         """Rebuild the whole index from the files.
@@ -282,6 +293,15 @@ class Index(Lookups):
                     self._listed = mark
                     self._set_meta("listed", mark)
 
+    def put_late(
+        self, seen: FileStat, tag: str, memory: Memory, before: str, sealed: str
+    ) -> None:
+        """The same when the lock was given back since: nothing is noted unless the index knows just
+        what it knew before. Else others took the file in, or the next refresh does."""
+        with self._locked(0.0) as held:
+            if held and self._stamp() == before:
+                self.put(seen, tag, memory, before, sealed)
+
     def drop(self, name: str) -> None:
         """Note that a file was purged, leaving no trace of its words. Lock held."""
         if not is_kept(self._db):
@@ -302,7 +322,7 @@ class Index(Lookups):
         self._db.execute("VACUUM")
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def _unchanged(self) -> bool:
+    def _unchanged(self, *, later: bool = False) -> bool:
         meta = dict(self._db.execute("SELECT name, value FROM meta").fetchall())
         if not meta.get("stamp") or meta["stamp"] != self._vault.stamp():
             return False
@@ -321,7 +341,8 @@ class Index(Lookups):
                 files = self._db.execute("SELECT file, mtime, size FROM files").fetchall()
                 self._known = mark, files
             return self._vault.is_as(self._known[1])
-        return self._is_next_as_known(SLICE)  # too large to look at whole
+        self._owes_look = later  # too large to look at whole
+        return later or self._is_next_as_known(SLICE)
 
     def _is_next_as_known(self, count: int) -> bool:
         """Whether the next so many files are as they are known; if so, the look goes on there."""

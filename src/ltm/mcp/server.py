@@ -348,11 +348,15 @@ class ClientConnection:
 
     def _work(self, lane: str) -> None:
         """Answer the requests of a lane, one after the other."""
+        from ltm.store.project import KEPT
+
+        KEPT.answers_first = True
         while True:
             request = self._lanes[lane].get()
             try:
                 if not request.cancelled:
                     self._answer(request)
+                    KEPT.finish()
             finally:
                 if self._open.get(str(request.id)) is request:
                     del self._open[str(request.id)]

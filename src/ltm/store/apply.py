@@ -399,10 +399,7 @@ class Changes:
         data = codec.to_bytes(memory, base, self._vaults.kinds)
         stamp = vault.stamp()
         seen = vault.write(name, data, over=over.data if over else None)
-        try:
-            index.put(seen, etag(data), memory, stamp, vault.seal())
-        except sqlite3.Error:
-            pass  # the file is the truth and it is safe; the next refresh reads it
+        self._vaults.note(index, seen, etag(data), memory, stamp, vault.seal())
         return Stored(memory, vault.name, path, etag(data))
 
     # -- signatures ------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import datetime
 from functools import cached_property
 
@@ -47,10 +47,12 @@ class Vaults:
         readonly: bool,
         key: Key | None,
         teams: Sequence[Vault] = (),
+        answers_first: bool = False,
     ) -> None:
         """With `readonly`, indexes are used as they are and a vault without one is empty.
 
-        The replicas of `teams` are read where a filter wants them, and not changed.
+        The replicas of `teams` are read where a filter wants them, and not changed. With
+        `answers_first`, what can wait for the answer waits for `finish`.
         """
         self.trusted = tuple(vault for vault in vaults if vault.trusted)
         self.untrusted = tuple(vault for vault in vaults if not vault.trusted)
@@ -61,9 +63,12 @@ class Vaults:
         self._indexes: dict[str, Index] = {}
         self._in_a_row = 0
         self._looked: set[str] = set()
+        self._answers_first = answers_first
+        self._unnoted: list[Callable[[], None]] = []
 
     def close(self) -> None:
         """Give back what is open."""
+        self._note_now()
         for index in self._indexes.values():
             index.close()
         self._indexes.clear()
@@ -93,9 +98,34 @@ class Vaults:
         for vault in (*self.trusted, *self.teams, *self.untrusted):
             vault.list_again()
 
+    def note(self, index: Index, *written: Any) -> None:
+        """Note a file in an index, as `Index.put` does, before anyone asks that index again.
+
+        A process that is killed before leaves an index that lacks the file: the next refresh, of
+        whatever process, takes it in.
+        """
+        if self._answers_first and written[-1]:  # without a seal, others' files would be missed
+            self._unnoted.append(lambda: index.put_late(*written))
+            return
+        self._note_now()
+        with suppress(sqlite3.Error):  # the file is the truth and it is safe
+            index.put(*written)
+
+    def _note_now(self) -> None:
+        while self._unnoted:
+            with suppress(sqlite3.Error, LtmError):
+                self._unnoted.pop(0)()
+
+    def finish(self) -> None:
+        """Do what was left for the time after the answer. What fails is left to the next look."""
+        self._note_now()
+        for index in self._indexes.values():
+            with suppress(sqlite3.Error, LtmError):
+                index.look()
+
     def _refresh(self, vault: Vault, index: Index) -> None:
         if vault.folder not in self._looked:
-            index.refresh()
+            index.refresh(later=self._answers_first)
         if self._in_a_row:
             self._looked.add(vault.folder)
 
@@ -166,6 +196,7 @@ class Vaults:
 
     def index(self, vault: Vault) -> Index:
         """The index of a vault."""
+        self._note_now()
         index = self._indexes.get(vault.folder)
         if index is None:
             if not vault.trusted and not self._readonly:
@@ -252,17 +283,21 @@ class FileStore:
         readonly: bool = False,
         key: Key | None = None,
         teams: Sequence[Vault] = (),
+        answers_first: bool = False,
     ) -> None:
         """`vaults` are read, `homes` says in which of them a new memory of a scope is kept.
 
         `introduce` is called before something new is kept, so that the project is known again
         after it was renamed. With `readonly`, answers come from the indexes as they are: nothing
         is brought up to date, written or waited for, and a vault without a usable index is empty.
-        With a `key`, whatever is written is signed. `teams` are replicas that are only read.
+        With a `key`, whatever is written is signed. `teams` are replicas that are only read. With
+        `answers_first`, `finish` is called after each answer, for what need not be done before.
         """
         self.kinds = kinds
         self.hold: Collection[Trust] = (Trust.TOOL,)
-        self._vaults = Vaults(vaults, kinds, readonly=readonly, key=key, teams=teams)
+        self._vaults = Vaults(
+            vaults, kinds, readonly=readonly, key=key, teams=teams, answers_first=answers_first
+        )
         self.vaults = self._vaults.trusted
         self._homes = dict(homes)
         self._state = state
@@ -471,6 +506,10 @@ class FileStore:
         """Whether every file that is open is still the one that has its name."""
         is_open = all(each.is_in_place() for each in self._vectors.values())
         return is_open and self._vaults.is_in_place() and self._state.is_in_place()
+
+    def finish(self) -> None:
+        """Do what was left for the time after the answer."""
+        self._vaults.finish()
 
     def close(self) -> None:
         for vectors in self._vectors.values():

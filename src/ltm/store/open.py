@@ -42,7 +42,9 @@ HOLDS = {
 """Whose words wait for approval, by the value of the option `trust.hold`."""
 
 
-def open_store(places: Places, config: Config, *, state: State | None = None) -> Store:
+def open_store(
+    places: Places, config: Config, *, state: State | None = None, answers_first: bool = False
+) -> Store:
     """The store of a project and agent, on the backend the user's config names.
 
     A backend of another package is a callable `(places, config) -> Store`, offered in the entry
@@ -62,7 +64,7 @@ def open_store(places: Places, config: Config, *, state: State | None = None) ->
             raise NotFound(error.message, path=path, hint=hint) from error
         store: Store = open_named(places, config)
     else:
-        store = open_files(places, config, state=state)
+        store = open_files(places, config, state=state, answers_first=answers_first)
     store.hold = HOLDS[config.get("trust.hold")]
     return store
 
@@ -105,11 +107,12 @@ def open_files(
     readonly: bool = False,
     state: State | None = None,
     own: bool = False,
+    answers_first: bool = False,
 ) -> FileStore:
     """The file-backed store of a project and agent; `readonly` is for a hook, which only looks.
 
     `state` is the state database, where it is open already. With `own`, new memories of the project
-    are for this agent alone.
+    are for this agent alone. `answers_first` says that `finish` is called after each answer.
     """
     if own:
         make_folder(places.own)
@@ -128,6 +131,7 @@ def open_files(
         readonly=readonly,
         key=key_file.load(places.home, places.agent),
         teams=teams_of(places),
+        answers_first=answers_first,
     )
 
 

@@ -43,11 +43,13 @@ class OpenProject:
         readonly: bool = False,
         user: Config | None = None,
         log: SessionLog | None = None,
+        answers_first: bool = False,
     ) -> None:
         """With `readonly` nothing is written or waited for, as a hook wants it.
 
         `user` are the user's own options and `log` the session log, where the caller has them
-        already. The log stays the caller's to close, and the store shares its connection.
+        already. The log stays the caller's to close, and the store shares its connection. With
+        `answers_first`, `finish` is called after each answer.
         """
         self.folder = folder
         self.readonly = readonly
@@ -55,6 +57,7 @@ class OpenProject:
         self._environ = environ
         self._user = user
         self._given_log = log
+        self._answers_first = answers_first
         self._parts: dict[str, _Closes] = {}
         self._leaving = ExitStack()
 
@@ -89,7 +92,9 @@ class OpenProject:
             store: Store = open_files(self.places, self.config, readonly=True)
         else:
             state = self._given_log.usage() if self._given_log is not None else None
-            store = open_store(self.places, self.config, state=state)
+            store = open_store(
+                self.places, self.config, state=state, answers_first=self._answers_first
+            )
         self._leaving.callback(store.close)
         return store
 
@@ -123,6 +128,10 @@ class OpenProject:
             self._leaving.callback(opened.close)
         return self._parts[name]  # type: ignore[return-value]
 
+    def finish(self) -> None:
+        """Do what was left for the time after the answer."""
+        getattr(self.__dict__.get("store"), "finish", int)()
+
     def close(self) -> None:
         """Give back what was opened; what is asked for later is opened again."""
         for name in ("store", "log"):
@@ -149,7 +158,10 @@ class KeptProjects:
     threads."""
 
     def __init__(self) -> None:
+        self.answers_first = False
+        """Whether the server calls `finish` after each answer."""
         self._lock = allocate_lock()
+        self._finishing = allocate_lock()
         self._idle: list[tuple[object, OpenProject]] = []
         self._taken: dict[OpenProject, object] = {}
 
@@ -157,11 +169,13 @@ class KeptProjects:
         """A project like the one wanted, with its files open if that is possible."""
         likeness = _likeness(wanted)
         while True:
-            with self._lock:
+            with self._finishing, self._lock:
                 at = [place for place, (known, _) in enumerate(self._idle) if known == likeness]
                 found = self._idle.pop(at[-1])[1] if at else None
             if found is None:
-                found = OpenProject(wanted.folder, user=wanted.user)
+                found = OpenProject(
+                    wanted.folder, user=wanted.user, answers_first=self.answers_first
+                )
                 found.__dict__ |= {"places": wanted.places, "config": wanted.config}
             elif not found.is_in_place():
                 found.close()
@@ -180,7 +194,16 @@ class KeptProjects:
             self._idle.append((likeness, project))
             doomed, self._idle = self._idle[: -self.MOST], self._idle[-self.MOST :]
         for _, each in doomed:
-            each.close()
+            with self._finishing:
+                each.close()
+
+    def finish(self) -> None:
+        """Do what the projects that none uses left for the time after the answer."""
+        with self._finishing:  # a question of another thread gets them when they are done
+            with self._lock:
+                idle = list(self._idle)
+            for _, project in idle:
+                project.finish()
 
     def close(self) -> None:
         """Close all that is open and not in use."""
