@@ -11,7 +11,6 @@ import os
 import sqlite3
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,7 +61,7 @@ def store_memory(
     new: bool = False,
 ) -> str:
     """Keep something; what was not said is inferred, and what is known already is confirmed."""
-    session = current(call.places)
+    session = current(call)
     wish = RememberRequest(
         text=content,
         title=title,
@@ -128,7 +127,7 @@ def update_memory(call: Call, id: str, settles: str = "", **given: Any) -> str: 
     stored = call.read(id)
     memory = stored.memory
     texts = (str(given.get(name) or "") for name in (*TEXT, "reason"))
-    if _evidence(current(call.places)).is_copied(*texts):
+    if _evidence(current(call)).is_copied(*texts):
         raise Refused(
             "the new text repeats word for word what a tool, a file or a page said in this session",
             hint=f"if the user wants it, they change it themselves: ltm edit {memory.id}",
@@ -341,22 +340,29 @@ class Current:
     cwd: str = ""
 
 
-def current(places: Places) -> Current:
+def current(call: Call) -> Current:
     """The session this server's agent is in, with its figures up to this moment.
 
     Most clients do not name it: then only what the latest one that goes on was given is known.
     """
     named = os.environ.get("CLAUDE_CODE_SESSION_ID", "")
-    if not os.path.exists(places.state_db):
+    if not os.path.exists(call.places.state_db):
         return Current(named)
     try:
-        with closing(SessionLog(places.state_db)) as log:
-            return _current(log, named, places.project.id)
+        return _current(call.kept.part("figures", lambda: _figures(call.places)), named, call)
     except (LtmError, OSError, sqlite3.Error):
         return Current(named)
 
 
-def _current(log: SessionLog, named: str, project: str) -> Current:
+def _figures(places: Places) -> SessionLog:
+    """The session log, for what its transcript tells again should a power cut take it."""
+    log = SessionLog(places.state_db)
+    log.relax()
+    return log
+
+
+def _current(log: SessionLog, named: str, call: Call) -> Current:
+    project = call.places.project.id
     if not named:
         latest = next((each for each in log.sessions(project, _RECENT) if not each.ended), None)
         return Current(transcript=latest.transcript, cwd=latest.cwd) if latest else Current()

@@ -175,13 +175,15 @@ def sessions_file(home: str, project: str) -> str:
 
 def leads_out(shared: str) -> Problem | None:
     """A vault whose folders lead out of the repository would show or overwrite other files."""
-    root = os.path.dirname(os.path.dirname(shared))
-    for path in (shared, os.path.join(shared, "memories"), os.path.join(shared, "archives")):
-        if not is_inside(path, root):
+    root = os.path.realpath(os.path.dirname(os.path.dirname(shared)))
+    folders = ("", "memories", "archives") if os.path.isdir(shared) else ("",)
+    for path in (os.path.join(shared, folder) if folder else shared for folder in folders):
+        real = os.path.realpath(path)
+        if real != root and not real.startswith(root.rstrip(os.sep) + os.sep):
             return Problem(
                 path,
-                f"leads out of the repository, to {os.path.realpath(path)}, so the shared vault is"
-                " not used (replace the link with a folder)",
+                f"leads out of the repository, to {real}, so the shared vault is not used (replace"
+                " the link with a folder)",
             )
     return None
 

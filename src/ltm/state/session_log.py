@@ -18,7 +18,7 @@ from hashlib import blake2b
 from typing import Any
 
 from ltm import policy
-from ltm.files.sqlite import transaction
+from ltm.files.sqlite import is_in_place, transaction
 from ltm.model import iso
 from ltm.state.model_log import ModelLog
 from ltm.state.usage import State, note_session, open_log
@@ -83,6 +83,10 @@ class SessionLog:
 
     def close(self) -> None:
         self._db.close()
+
+    def is_in_place(self) -> bool:
+        """Whether it still is the file that has its name."""
+        return is_in_place(self._db, self._path)
 
     def usage(self) -> State:
         """The usage of memories, in the same file; not to be changed within a transaction."""

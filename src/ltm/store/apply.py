@@ -65,6 +65,7 @@ class Changes:
         self._state = state
         self._clock = clock
         self._introduce = introduce
+        self._is_introduced = False
         self._changes: Mapping[type[Decision], Callable[[Any], Applied]] = {
             decisions.Add: self._add,
             decisions.Adopt: self._adopt,
@@ -93,14 +94,14 @@ class Changes:
 
     def _add(self, decision: decisions.Add) -> Applied:
         vault = self._homes[decision.memory.scope]
-        self._introduce()
+        self._name_project()
         vault.prepare()
         with self._vaults.locked(vault) as (index,):
             return Applied("added", self._write_new(vault, index, decision.memory))
 
     def _adopt(self, decision: decisions.Adopt) -> Applied:
         """Check and encode all, then write each, its kept versions first."""
-        self._introduce()
+        self._name_project()
         for copy in decision.copies:
             self._homes[copy.memory.scope].prepare()
         there = [vault for vault in self._vaults.trusted if vault.exists()]
@@ -304,6 +305,14 @@ class Changes:
         self._release(memory)
         return Applied("purged", held.stored)
 
+    def _name_project(self) -> None:
+        """See to it that the project is known again; what it gains later can wait."""
+        if self._is_introduced:
+            self._vaults.afterwards(self._introduce)
+        else:
+            self._introduce()
+            self._is_introduced = True
+
     # -- files -----------------------------------------------------------------------------------
 
     @contextmanager
@@ -317,7 +326,7 @@ class Changes:
         etags = dict.fromkeys(ids, expected) if isinstance(expected, str) else expected
         vaults = [self._own(each) for each in ids]
         if home is not None:
-            self._introduce()
+            self._name_project()
             home.prepare()
         with self._vaults.locked(*vaults, *([home] if home else [])):
             yield [

@@ -65,6 +65,7 @@ class Vaults:
         self._looked: set[str] = set()
         self._answers_first = answers_first
         self._unnoted: list[Callable[[], None]] = []
+        self._unfinished: list[Callable[[], None]] = []
 
     def close(self) -> None:
         """Give back what is open."""
@@ -98,6 +99,13 @@ class Vaults:
         for vault in (*self.trusted, *self.teams, *self.untrusted):
             vault.list_again()
 
+    def afterwards(self, work: Callable[[], None]) -> None:
+        """Do something that the answer need not wait for, and that is done again if it fails."""
+        if self._answers_first:
+            self._unfinished.append(work)
+        else:
+            work()
+
     def note(self, index: Index, *written: Any) -> None:
         """Note a file in an index, as `Index.put` does, before anyone asks that index again.
 
@@ -119,9 +127,10 @@ class Vaults:
     def finish(self) -> None:
         """Do what was left for the time after the answer. What fails is left to the next look."""
         self._note_now()
-        for index in self._indexes.values():
+        work, self._unfinished = self._unfinished, []
+        for each in (*work, *(index.look for index in self._indexes.values())):
             with suppress(sqlite3.Error, LtmError):
-                index.look()
+                each()
 
     def _refresh(self, vault: Vault, index: Index) -> None:
         if vault.folder not in self._looked:
