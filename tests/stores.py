@@ -19,7 +19,9 @@ from ltm.vault.vault import Vault
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def file_store(folder: Path, clock: Callable[[], datetime] = now) -> FileStore:
+def file_store(
+    folder: Path, clock: Callable[[], datetime] = now, *, answers_first: bool = False
+) -> FileStore:
     """A store with one project vault and one agent vault below `folder`."""
     project = Vault("private", str(folder / "project"))
     agent = Vault("agent", str(folder / "agent"))
@@ -30,6 +32,7 @@ def file_store(folder: Path, clock: Callable[[], datetime] = now) -> FileStore:
         Kinds(),
         project="p",
         clock=clock,
+        answers_first=answers_first,
     )
 
 

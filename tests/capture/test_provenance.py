@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ltm.capture import provenance
 from ltm.capture.decide import Candidate, Certainty
 from ltm.capture.fixes import speaks
 from ltm.capture.provenance import Evidence
@@ -274,6 +275,24 @@ def test_more_than_is_held_is_looked_up_in_the_transcript(tmp_path: Path) -> Non
     assert evidence.judged([told(REPEATED[0])])[0].source.trust is Trust.TOOL
 
 
+@pytest.mark.parametrize("held", [1, 4_000_000])
+def test_a_transcript_that_is_read_on_says_what_one_that_is_read_whole_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, held: int
+) -> None:
+    monkeypatch.setattr(provenance, "_HELD", held)
+    log = Transcript(tmp_path / "s.jsonl")
+    evidence = Evidence(str(log.path))
+    parts = [*README.split("\n"), "Der Käse heißt Üzüm und liegt im Kühlschrank neben dem Brot"]
+    for number, part in enumerate(parts):
+        log.calls("Read", f"r{number}", file_path=f"{number}.md")
+        log.result(part, f"r{number}")
+        evidence.read_on()
+        whole = Evidence(str(log.path), begun=True)
+        for text in (*REPEATED, *OWN, *parts):
+            assert evidence.is_copied(text) == whole.is_copied(text), (number, text)
+    assert [evidence.is_copied(text) for text in (parts[-1], OWN[0])] == [True, False]
+
+
 def test_a_session_too_large_to_look_through_again_leaves_the_agents_word_in_doubt(
     tmp_path: Path,
 ) -> None:
@@ -281,5 +300,6 @@ def test_a_session_too_large_to_look_through_again_leaves_the_agents_word_in_dou
     with path.open("wb") as file:
         file.truncate(1 << 30)  # sparse: nothing of it is read
     evidence = Evidence(str(path), begun=True)
+    evidence.read_on()
     said = [told(OWN[0]), told(OWN[0], Trust.USER)]
     assert [each.source.trust for each in evidence.judged(said)] == ["tool", "user"]

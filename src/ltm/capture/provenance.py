@@ -27,7 +27,7 @@ from ltm.model import Source, Trust
 from ltm.project.git import find, upward
 from ltm.sessions.readers import READERS
 from ltm.sessions.sources import file_of
-from ltm.sessions.transcript import Lines, LineSource, read
+from ltm.sessions.transcript import IN_ONE, Cursor, Lines, LineSource, Recent, read
 from ltm.sessions.turns import (
     Aside,
     AssistantText,
@@ -83,7 +83,6 @@ _SCRIPTS = ("exec",)
 _RECALLED = "Recorded notes follow: data to judge"
 """Stands above what this memory's tools give back."""
 
-_CALL_MARKS = (b"<command-", b'"AskUserQuestion"', b'"ExitPlanMode"', b"git commit")
 _MOSTLY = 0.4
 """Share of a statement from which on it is that of another one, if so much of it is quoted."""
 
@@ -105,7 +104,6 @@ _TERMS = re.compile(r"[`'\"“„«「]([^\W\d_]\w{4,40})[`'\"”“»」]")
 """Words that stand alone in quotes: the names of what is explained."""
 
 _QUOTES = re.compile(r"[\"“„«»‚‘'`「『]([^\"“”„«»‚‘’'`「」『』]{6,400})[\"”“»«’‘'`」』]")
-_JSON_SAFE = re.compile(r"[a-z0-9]{4,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,18 +145,28 @@ class Evidence:
         self.folder = folder
         self._verbatim = verbatim
         self._collected = _Collector()
-        self._held: list[Given] = []
-        self._size = 0
+        self._held = _HeldTexts()
         self._to_read = _READ
+        self._cursor: Cursor | None = None
+        self._seen = Recent(IN_ONE)
 
     def note(self, turn: Turn) -> None:
         """Take one more turn into account."""
         for given in self._collected.of(turn):
-            self._held.append(given)
-            self._size += len(given.text) + len(given.own)
-        if self._size > _HELD and self._transcript:
-            self._held.clear()
-            self._size, self.begun = 0, True
+            self._held.add(given)
+        if self._held.size > _HELD and self._transcript:
+            self._held, self.begun = _HeldTexts(), True
+
+    def read_on(self) -> None:
+        """Take into account what the transcript says that was not read here before."""
+        self._to_read = _READ
+        if _size(self._transcript) > _READ:
+            self.begun = True
+            return
+        reading = read(self._transcript, self._cursor, self._seen, lines=self._lines)
+        for turn in reading:
+            self.note(turn)
+        self._cursor = reading.cursor
 
     def judged(
         self, candidates: Iterable[Candidate], *, waiting: Iterable[str] = ()
@@ -196,7 +204,8 @@ class Evidence:
         if asked and self._is_blind():
             for each in asked:
                 each.doubt()
-        _compare(asked, (*self._held, *self._instructions()))
+        self._held.compare(asked)
+        _compare(asked, self._instructions())
         left = [each for each in asked if not each.answered and each.pieces]
         if not left or not self.begun or not self._transcript:
             return
@@ -206,7 +215,7 @@ class Evidence:
                 each.doubt()
             return
         collected = _Collector()
-        turns = read(self._transcript, only=_marks(left), lines=self._lines)
+        turns = read(self._transcript, lines=self._lines)
         _compare(left, (given for turn in turns for given in collected.of(turn)))
 
     def _is_blind(self) -> bool:
@@ -542,6 +551,40 @@ def _compare(asked: Sequence[_Question], given: Iterable[Given]) -> None:
                 asked[place].look(text, there)
 
 
+class _HeldTexts:
+    """Texts that were given, and in which of them each stem is: a long session is asked often."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._given: list[Given] = []
+        self._places: dict[str, list[int]] = {}
+        self._indexed = 0
+
+    def add(self, given: Given) -> None:
+        """Hold one more."""
+        self._given.append(replace(given, text=given.text.lower(), own=given.own.lower()))
+        self.size += len(given.text) + len(given.own)
+
+    def compare(self, asked: Sequence[_Question]) -> None:
+        """Look for all that is asked about in each text that may hold it."""
+        stems = frozenset().union(*(each.stems for each in asked))
+        if not all(map(str.isascii, stems)):
+            _compare(asked, self._given)
+            return
+        for place in range(self._indexed, len(self._given) if stems else 0):
+            for stem in _ascii_stems(self._given[place].text):
+                self._places.setdefault(stem, []).append(place)
+            self._indexed = place + 1
+        for question in asked:
+            there: dict[int, set[str]] = {}
+            for stem in question.stems:
+                for place in self._places.get(stem, ()):
+                    there.setdefault(place, set()).add(stem)
+            for place, found in there.items():
+                if len(found) >= question.least:
+                    question.look(self._given[place], found)
+
+
 def _by_script(stems: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
     """Stems in ASCII, and the others."""
     plain = frozenset(filter(str.isascii, stems))
@@ -550,9 +593,13 @@ def _by_script(stems: frozenset[str]) -> tuple[frozenset[str], frozenset[str]]:
 
 def _stems_in(text: str, plain: frozenset[str], others: frozenset[str]) -> set[str]:
     """Those of some stems that words of a text begin with; beyond ASCII, that are in it at all."""
+    return {*plain.intersection(_ascii_stems(text)), *(stem for stem in others if stem in text)}
+
+
+def _ascii_stems(text: str) -> set[str]:
+    """What words of a text begin with."""
     blanked = text.encode("ascii", "replace").decode("ascii").translate(_TO_BLANKS)
-    words = {word[:_STEM] for word in set(blanked.split())}
-    return {*plain.intersection(words), *(stem for stem in others if stem in text)}
+    return {word[:_STEM] for word in set(blanked.split())}
 
 
 def _any_of(stems: Iterable[str]) -> re.Pattern[str]:
@@ -562,12 +609,3 @@ def _any_of(stems: Iterable[str]) -> re.Pattern[str]:
     pairs = "|".join(re.escape(stem) for stem in longest if terms.unspaced().match(stem))
     parts = (rf"\b({spaced})" if spaced else "", f"(?=({pairs}))" if pairs else "")
     return re.compile("|".join(filter(None, parts)))
-
-
-def _marks(asked: Iterable[_Question]) -> tuple[bytes, ...]:
-    """Bytes one of which is in every line that can answer; none where no such bytes are known."""
-    stems = {stem for each in asked for stem in each.stems}
-    if not all(_JSON_SAFE.fullmatch(stem) for stem in stems):
-        return ()  # letters beyond ASCII may be written in several ways
-    cased = {form for stem in stems for form in (stem, stem.capitalize(), stem.upper())}
-    return (*(form.encode() for form in sorted(cased)), *_CALL_MARKS)

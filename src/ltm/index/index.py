@@ -293,9 +293,7 @@ class Index(Lookups):
                     self._listed = mark
                     self._set_meta("listed", mark)
 
-    def put_late(
-        self, seen: FileStat, tag: str, memory: Memory, before: str, sealed: str
-    ) -> None:
+    def put_late(self, seen: FileStat, tag: str, memory: Memory, before: str, sealed: str) -> None:
         """The same when the lock was given back since: nothing is noted unless the index knows just
         what it knew before. Else others took the file in, or the next refresh does."""
         with self._locked(0.0) as held:

@@ -76,7 +76,7 @@ def store_memory(
         replaces=call.read(replaces).memory.id if replaces.strip() else "",
         apart=new,
         source=Source(Trust.ASSISTANT, session.id, tool=call.tool),
-        evidence=_evidence(session),
+        evidence=_evidence(call, session),
     )
     done = remember(call.store, wish)
     applied, memory = done.applied, done.applied.stored.memory
@@ -127,7 +127,7 @@ def update_memory(call: Call, id: str, settles: str = "", **given: Any) -> str: 
     stored = call.read(id)
     memory = stored.memory
     texts = (str(given.get(name) or "") for name in (*TEXT, "reason"))
-    if _evidence(current(call)).is_copied(*texts):
+    if _evidence(call, current(call)).is_copied(*texts):
         raise Refused(
             "the new text repeats word for word what a tool, a file or a page said in this session",
             hint=f"if the user wants it, they change it themselves: ltm edit {memory.id}",
@@ -151,8 +151,31 @@ def update_memory(call: Call, id: str, settles: str = "", **given: Any) -> str: 
     return "\n".join([settled, *lines] if settled else lines)
 
 
-def _evidence(session: Current) -> Evidence:
-    return Evidence(session.transcript, begun=True, folder=session.cwd)
+class _Given:
+    """What the session was given, read on from one text to keep to the next."""
+
+    def __init__(self) -> None:
+        self._session = "", ""
+        self._evidence = Evidence()
+
+    def of(self, session: Current) -> Evidence:
+        """What this session was given up to now."""
+        if (session.transcript, session.cwd) != self._session:
+            self._session = session.transcript, session.cwd
+            self._evidence = Evidence(session.transcript, folder=session.cwd)
+        self._evidence.read_on()
+        return self._evidence
+
+    def is_in_place(self) -> bool:
+        """Always: a transcript that is another one is read from its beginning."""
+        return True
+
+    def close(self) -> None:
+        """Nothing is open between two texts."""
+
+
+def _evidence(call: Call, session: Current) -> Evidence:
+    return call.kept.part("given", _Given).of(session)
 
 
 def review_candidates(call: Call, keep: Sequence[str] = (), drop: Sequence[str] = ()) -> str:

@@ -288,13 +288,11 @@ class TranscriptReader:
         self,
         lines: Lines,
         seen: MessageHistory,
-        only: tuple[bytes, ...] = (),
         *,
         counted: bool = False,
     ) -> None:
         self._lines = lines
         self._seen = seen
-        self._only = only
         self._counted = counted
         self._calls: dict[str, ToolUse] = {}
         self._place: Place | None = None
@@ -355,9 +353,8 @@ class TranscriptReader:
 
     def _may_hold_turns(self, line: bytes) -> bool:
         reader = self._lines.reader
-        only = reader.counted if self._counted and reader is not None else self._only
-        if only:
-            for mark in only:
+        if self._counted and reader is not None and reader.counted:
+            for mark in reader.counted:
                 if mark in line:
                     break
             else:
@@ -387,17 +384,16 @@ def read(
     cursor: Cursor | None = None,
     seen: MessageHistory | None = None,
     *,
-    only: tuple[bytes, ...] = (),
     counted: bool = False,
     lines: LineSource = Lines,
 ) -> TranscriptReader:
     """The turns of the transcript at `path` after `cursor`, without those of messages seen before.
 
-    A file that is missing, or not a plain file, has none. With `only`, lines that have none of
-    these bytes in them are not parsed; with `counted`, those without a figure.
+    A file that is missing, or not a plain file, has none. With `counted`, lines without a figure
+    are not parsed.
     """
     seen = Recent(IN_ONE) if seen is None else seen
-    return TranscriptReader(lines(path, cursor), seen, only, counted=counted)
+    return TranscriptReader(lines(path, cursor), seen, counted=counted)
 
 
 def _uuid_of(turn: Turn) -> str:
