@@ -447,7 +447,8 @@ def _chosen(
         chosen = _newest_of_a_subject(chosen, ranking)
     if rest:
         last, best = chosen[-1][1], rest[0][1] or 1.0
-        chosen += [(passage, last * score / best) for passage, score in rest]
+        # In this order: rounded the other way, an equal score could come out above the last.
+        chosen += [(passage, last * (score / best)) for passage, score in rest]
     return chosen
 
 
