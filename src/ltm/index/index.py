@@ -277,28 +277,36 @@ class Index(Lookups):
             if held:
                 lock.release()
 
-    def put(self, seen: FileStat, tag: str, memory: Memory, before: str, sealed: str) -> None:
+    def put(
+        self,
+        seen: FileStat,
+        tag: str,
+        memory: Memory,
+        before: str,
+        sealed: str,
+        *,
+        late: bool = False,
+    ) -> None:
         """Note a file that was just written, with the vault's stamp before that and its seal after.
-        Lock held."""
+
+        Lock held; or `late`, when it was given back since. Then nothing is noted unless the index
+        knows just what it knew before: else others took the file in, or the next refresh does.
+        """
         with transaction(self._db):
+            is_next = self._stamp() == before
+            if late and not is_next:
+                return
             mark, is_listed = time.time_ns(), self._listed == self._meta("mark")
             self._remove(seen.name)
             self._put_file(seen, tag)
             self._put_memory(seen.name, tag, memory)
             self._set_meta("mark", mark)
             self._name_rows()
-            if self._stamp() == before:
+            if is_next:
                 self._set_meta("stamp", sealed or self._vault.stamp())
                 if sealed and is_listed:
                     self._listed = mark
                     self._set_meta("listed", mark)
-
-    def put_late(self, seen: FileStat, tag: str, memory: Memory, before: str, sealed: str) -> None:
-        """The same when the lock was given back since: nothing is noted unless the index knows just
-        what it knew before. Else others took the file in, or the next refresh does."""
-        with self._locked(0.0) as held:
-            if held and self._stamp() == before:
-                self.put(seen, tag, memory, before, sealed)
 
     def drop(self, name: str) -> None:
         """Note that a file was purged, leaving no trace of its words. Lock held."""

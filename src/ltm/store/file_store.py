@@ -69,7 +69,7 @@ class Vaults:
 
     def close(self) -> None:
         """Give back what is open."""
-        self._note_now()
+        self.catch_up()
         for index in self._indexes.values():
             index.close()
         self._indexes.clear()
@@ -113,7 +113,7 @@ class Vaults:
         whatever process, takes it in.
         """
         if self._answers_first and written[-1]:  # without a seal, others' files would be missed
-            self._unnoted.append(lambda: index.put_late(*written))
+            self._unnoted.append(lambda: index.put(*written, late=True))
             return
         self._note_now()
         with suppress(sqlite3.Error):  # the file is the truth and it is safe
@@ -124,13 +124,19 @@ class Vaults:
             with suppress(sqlite3.Error, LtmError):
                 self._unnoted.pop(0)()
 
+    def catch_up(self) -> None:
+        """Do all of that now which may make a difference to what is asked next."""
+        self._note_now()
+        while self._unfinished:
+            with suppress(sqlite3.Error, LtmError):
+                self._unfinished.pop(0)()
+
     def finish(self) -> None:
         """Do what was left for the time after the answer. What fails is left to the next look."""
-        self._note_now()
-        work, self._unfinished = self._unfinished, []
-        for each in (*work, *(index.look for index in self._indexes.values())):
+        self.catch_up()
+        for index in self._indexes.values():
             with suppress(sqlite3.Error, LtmError):
-                each()
+                index.look()
 
     def _refresh(self, vault: Vault, index: Index) -> None:
         if vault.folder not in self._looked:
@@ -423,13 +429,16 @@ class FileStore:
         return list(found.values())
 
     def usage(self, ids: Iterable[str]) -> dict[str, Usage]:
+        self._vaults.catch_up()
         return self._state.usage(ids, self._project)
 
     def used_again(self) -> Collection[str]:
+        self._vaults.catch_up()
         return self._state.used_again()
 
     def used(self, ids: Iterable[str]) -> None:
-        self._state.used(ids, self._clock())
+        found, at = list(ids), self._clock()
+        self._vaults.afterwards(lambda: self._state.used(found, at))
 
     def seen(self, ids: Iterable[str]) -> None:
         self._state.seen(ids, self._project)
