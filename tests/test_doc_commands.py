@@ -18,22 +18,26 @@ import time
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 
-import click
 import pytest
 import yaml
 
-from ltm.cli.app import HELP, ltm
 from ltm.clients.table import BY_NAME
 from ltm.state.candidates import CandidateRecord, Candidates
 from tests import forking
 from tests.e2e.client import wait_until
+from tests.e2e.client.binary import ClientMissing, find, required
 from tests.e2e.client.deadline import PATIENCE
+from tests.e2e.clients.test_clients import PLUGINS
 from tests.e2e.newcomer.stores import STORES as FORMER_TOOLS
+from tests.postgres.cluster import new_cluster
 from tests.sessions.writing import Transcript
+from tests.team.issuer import Issuer
+from tests.team.world import team_world
 from tests.transfer.test_claude_mem import claude_mem
 
 ROOT = Path(__file__).parent.parent
@@ -54,7 +58,11 @@ class Reader:
     """A person who reads a page and types what stands there."""
 
     top: Path
+    ends: ExitStack
+    """What runs until the page has been read."""
     env: dict[str, str] = field(default_factory=dict)
+    given: dict[str, str] = field(default_factory=dict)
+    """What only this reader was given, such as a token."""
 
     def __post_init__(self) -> None:
         self.home, self.project = self.top / "home", self.top / "home" / "shop"
@@ -95,6 +103,7 @@ class Reader:
             capture_output=True,
             text=True,
             timeout=6 * PATIENCE,
+            start_new_session=True,  # nothing is asked at the terminal of who runs the tests
         )
         if answer:
             os.close(keyboard)
@@ -249,6 +258,28 @@ def at_a_plain_folder(reader: Reader) -> None:
     reader.project = reader.home / "papers"
 
 
+def with_a_team(reader: Reader) -> None:
+    """The reader is invited to a team, and will run a server of one later on."""
+    cluster = reader.ends.enter_context(new_cluster(18))
+    world = reader.ends.enter_context(team_world(reader.top, cluster))
+    reader.given = {
+        "ADDRESS": f"{world.server.url}/t/acme/p/main",
+        "TOKEN": world.tokens["anna"],
+        "ISSUER": reader.ends.enter_context(closing(Issuer())).url,
+    }
+
+
+def with_a_database(reader: Reader) -> None:
+    """A superuser of a PostgreSQL that has no tables of LTM yet."""
+    cluster = reader.ends.enter_context(new_cluster(18))
+    reader.env |= {
+        "PATH": f"{cluster.programs}:{reader.env['PATH']}",
+        "PGHOST": str(cluster.folder),
+        "PGUSER": "postgres",
+    }
+    reader.given["DATABASE"] = f"secret@/ltm?host={cluster.folder}"
+
+
 FOREIGN = "# Shop\n\n<!-- MEMORY:START -->\n- The queue is drained at night\n<!-- MEMORY:END -->\n"
 
 
@@ -316,6 +347,19 @@ STORIES = {
         {"ltm remote join": at_a_plain_folder},
     ),
     "docs/guides/serve.md": Story(with_a_message),
+    "docs/guides/teams.md": Story(
+        with_a_team,
+        {
+            # The token is asked for at a terminal, or read.
+            "https://memory.example.org/t/acme/p/main of ltm team join": lambda reader: (
+                f"{reader.given['ADDRESS']} <<< {reader.given['TOKEN']}"
+            ),
+            "ID": lambda reader: reader.ids("--team acme")[0],
+            "PASSWORD@db.example.org/ltm": lambda reader: reader.given["DATABASE"],
+            "https://id.example.org": lambda reader: reader.given["ISSUER"],
+        },
+        {"createuser": with_a_database},
+    ),
 }
 
 
@@ -334,26 +378,51 @@ def is_program(reader: Reader, line: str) -> None:
     assert os.access(ROOT / line.split()[0], os.X_OK)
 
 
-def is_plugin(reader: Reader, line: str) -> None:
-    shelf = json.loads((ROOT / ".claude-plugin" / "marketplace.json").read_text("utf-8"))
-    names = {f"{each['name']}@{shelf['name']}" for each in shelf["plugins"]}
-    assert "@" not in line or line.split()[-1] in names
-
-
-def is_of_another(reader: Reader, line: str) -> None:
-    """The plugin that is taken out is not ours."""
-    assert not line.split("#")[0].split()[-1].endswith("@ltm")
-
-
-def is_client_plugin(reader: Reader, line: str) -> None:
-    """The folder has a manifest for that client."""
-    names = {
-        "codex": "src/.codex-plugin/plugin.json",
-        "gemini": "gemini-extension.json",
-        "qwen": "src/qwen-extension.json",
+def with_claude(reader: Reader, line: str) -> None:
+    """The newest real client does it, in a home of its own."""
+    try:
+        client = find("latest", os.environ)
+    except ClientMissing:
+        assert not required(os.environ)
+        return
+    home, tools = reader.top / "client", reader.top / "client" / "bin"
+    tools.mkdir(parents=True, exist_ok=True)
+    if not (tools / "claude").exists():
+        (tools / "claude").symlink_to(client.binary)
+    env = {
+        **reader.env,
+        "HOME": str(home),
+        "PATH": f"{tools}:{reader.env['PATH']}",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "DISABLE_AUTOUPDATER": "1",
     }
-    assert (ROOT / names.get(line.split()[0], "plugin.json")).is_file()
-    assert (ROOT / ".claude-plugin" / "marketplace.json").is_file()
+    line = line.partition("  #")[0].replace("PATH-OR-GIT-ADDRESS-OF-THIS-REPOSITORY", str(ROOT))
+    line = line.replace("@NAME", "@example")
+    mine, reader.env = reader.env, env
+    if line.startswith("claude plugin uninstall "):
+        another = line.split()[-1]
+        reader.type(f"claude plugin marketplace add {shelf_of(another, home)}")
+        reader.type(f"claude plugin install {another}")
+    reader.type(line)
+    reader.env = mine
+
+
+def shelf_of(plugin: str, home: Path) -> Path:
+    """Where a client gets another tool's plugin from."""
+    name, _, market = plugin.partition("@")
+    manifests = home / market / ".claude-plugin"
+    manifests.mkdir(parents=True)
+    said = {"name": name, "description": "Another tool"}
+    offered = {"name": market, "owner": {"name": "A"}, "plugins": [{**said, "source": "./"}]}
+    (manifests / "marketplace.json").write_text(json.dumps(offered))
+    (manifests / "plugin.json").write_text(json.dumps({**said, "version": "1.0.0"}))
+    return manifests.parent
+
+
+def is_what_clients_are_given(reader: Reader, line: str) -> None:
+    """It is what tests/e2e/clients types at the real ones."""
+    typed = [" ".join(words).removesuffix(" --consent") for words in PLUGINS[line.split()[0]]]
+    assert re.sub(r"PATH(-OR-URL)?", "{}", line) == " && ".join(typed)
 
 
 def of_a_release(reader: Reader, line: str) -> None:
@@ -389,8 +458,23 @@ def shown_in_a_browser(reader: Reader, line: str) -> None:
     words = [*shlex.split(line, comments=True), "--no-open"]
     if "--port" in words:
         words[words.index("--port") + 1] = "0"
+    answers_until_ended(reader, words)
+
+
+def served_to_a_team(reader: Reader, line: str) -> None:
+    line = filled_in(reader, STORIES["docs/guides/teams.md"], line)
+    answers_until_ended(reader, [*shlex.split(line), "--port", "0"])
+
+
+def answers_until_ended(reader: Reader, words: Sequence[str]) -> None:
+    """It says its address first."""
     with subprocess.Popen(
-        words, cwd=reader.project, env=reader.env, stdout=subprocess.PIPE, text=True
+        words,
+        cwd=reader.project,
+        env=reader.env,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     ) as process:
         assert process.stdout
         assert "http://127.0.0.1:" in process.stdout.readline()
@@ -416,26 +500,13 @@ def with_gcrypt(reader: Reader, line: str) -> None:
         reader.type(f"ltm remote add {reader.top}/memories.git")
 
 
-def of_a_database(reader: Reader, line: str) -> None:
-    """A login that may make roles, and a database in UTF-8: what `tests/postgres/cluster` makes."""
-    needed = {"createuser": "--createrole", "createdb": "--encoding UTF8 --template template0"}
-    assert needed[line.split()[0]] in line
+def exported(reader: Reader, line: str) -> None:
+    name, _, value = filled_in(reader, STORIES["docs/guides/teams.md"], line).partition("=")
+    reader.env[name.removeprefix("export ")] = value
 
 
-def of_a_team(reader: Reader, line: str) -> None:
-    """The command is there, and takes these words."""
-    words = shlex.split(line, comments=True)
-    if words[0] != "ltm":
-        return
-    command: click.Command = ltm
-    while isinstance(command, click.Group) and not words[1].startswith("-"):
-        found = command.get_command(click.Context(command), words.pop(1))
-        assert found is not None
-        command = found
-        if len(words) == 1:
-            break
-    given = [str(reader.home) if word == "backup/" else word for word in words[1:]]
-    command.make_context("ltm", given, help_option_names=HELP)
+def with_a_password(reader: Reader, line: str) -> None:
+    reader.type(f"printf 'secret\\nsecret\\n' | {line}")
 
 
 FORMS: Sequence[tuple[str, str, Check]] = (
@@ -446,22 +517,17 @@ FORMS: Sequence[tuple[str, str, Check]] = (
         is_extra,
     ),
     (r"\./dev/", "it runs these tests", is_program),
-    (r"claude plugin uninstall ", "another tool's, which is not here", is_of_another),
     (
         r"(codex|copilot) plugin |(gemini|qwen) extensions ",
-        "tests/e2e/clients installs the plugin with the real clients",
-        is_client_plugin,
+        "tests/e2e/clients types it at the real clients",
+        is_what_clients_are_given,
     ),
-    (r"claude plugin ", "tests/e2e installs the plugin with the real client", is_plugin),
-    (r"podman |claude mcp add .* podman ", "needs a container's image", of_a_container),
+    (r"claude ", "the client has a home of its own, and may not be installed", with_claude),
+    (r"podman ", "needs a container's image: dev/image does so", of_a_container),
     (r"python -m benchmarks", "takes minutes, and data of others", is_benchmark),
-    (
-        r"ltm (team|trust team:|(list|remember|edit|forget|approve) --team) ?"
-        r"|claude mcp add |export LTM_",
-        "needs a team's server: tests/team runs one",
-        of_a_team,
-    ),
-    (r"createuser |createdb ", "needs a superuser of PostgreSQL", of_a_database),
+    (r"createuser ", "a password is asked for", with_a_password),
+    (r"export ", "it holds for the lines after it", exported),
+    (r"ltm team serve(?!.* --check)", "runs until it is ended", served_to_a_team),
     (r"ltm serve", "runs until it is ended", served),
     (r"ltm ui", "runs until it is ended", shown_in_a_browser),
     (r"ltm remote add gcrypt::", "tests/remote does it where gcrypt is installed", with_gcrypt),
@@ -510,8 +576,13 @@ def check_text(language: str, text: str) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_blocks_of_a_page_run_in_order_in_an_empty_home(page: str, tmp_path: Path) -> None:
-    found = list(blocks((ROOT / page).read_text("utf-8")))
-    reader, story = Reader(tmp_path), STORIES.get(page, Story())
+    with ExitStack() as ends:
+        read(page, Reader(tmp_path, ends))
+
+
+def read(page: str, reader: Reader) -> None:
+    """Type what stands on a page."""
+    found, story = list(blocks((ROOT / page).read_text("utf-8"))), STORIES.get(page, Story())
     if found:
         story.before(reader)
     for language, text in found:

@@ -75,11 +75,11 @@ class Cluster:
         self.version = version
         self._settings = _SETTINGS | (_ON_DISK if durable else _IN_MEMORY)
         self.data = folder / "data"
-        self._folder = folder
+        self.folder = folder
         import pwd  # not on every system
 
         self._user = pwd.getpwnam("nobody") if os.geteuid() == 0 else None
-        self._programs = self._readable(found)
+        self.programs = self._readable(found)
         if self._user is not None:
             os.chown(folder, self._user.pw_uid, self._user.pw_gid)
         options = ("-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
@@ -93,11 +93,11 @@ class Cluster:
         if self._user is None or all(each.stat().st_mode & 0o001 for each in folders):
             return found
         package = found.parent.parent
-        copied = self._folder / package.name / found.parent.name
+        copied = self.folder / package.name / found.parent.name
         shutil.copytree(found.parent, copied, symlinks=True)
         libraries = package.with_name(package.name + ".libs")
         if libraries.is_dir():  # programs of a wheel look for them in a folder next to the package
-            shutil.copytree(libraries, self._folder / libraries.name)
+            shutil.copytree(libraries, self.folder / libraries.name)
         return copied / "bin"
 
     def run(self, program: str, *words: str) -> str:
@@ -110,11 +110,11 @@ class Cluster:
     def _run(self, program: str, *words: str) -> subprocess.Popen[str]:
         user = (self._user.pw_uid, self._user.pw_gid) if self._user else (0, 0)
         return subprocess.Popen(
-            [sys.executable, "-c", _RUNNER, *map(str, user), str(self._programs / program), *words],
+            [sys.executable, "-c", _RUNNER, *map(str, user), str(self.programs / program), *words],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            cwd=self._folder,
+            cwd=self.folder,
             env={"PATH": os.defpath, "LC_ALL": "C"},
         )
 
@@ -123,7 +123,7 @@ class Cluster:
         settings = [
             word for name, value in self._settings.items() for word in ("-c", f"{name}={value}")
         ]
-        place = ("-D", str(self.data), "-k", str(self._folder))
+        place = ("-D", str(self.data), "-k", str(self.folder))
         self._process = self._run("postgres", *place, *settings)
         assert self._process.stdout is not None
         said = []
@@ -156,7 +156,7 @@ class Cluster:
 
     def url(self, name: str, user: str = "ltm_owner") -> str:
         """The address of one of its databases; its owner is no superuser."""
-        return f"host={self._folder} dbname={name} user={user}"
+        return f"host={self.folder} dbname={name} user={user}"
 
     def create(self) -> str:
         """A new database with the schema in it; its name."""
