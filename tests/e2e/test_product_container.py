@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from tests.http.container import HOOK, IMAGE, serving, written
+from tests.http.container import ENGINE, HOOK, IMAGE, serving, written
 from tests.http.runner import until
 
 from .client import use
@@ -35,7 +35,7 @@ def test_what_sessions_on_this_machine_teach_is_kept_in_the_container_and_told(
     with serving(
         memory_home(harness), harness.project, user=os.getuid(), seen=[transcripts]
     ) as box:
-        inside = f'exec podman exec -i -w "$PWD" {box.name} ltm mcp'
+        inside = f'exec {ENGINE} exec -i -w "$PWD" {box.name} ltm mcp'
         harness.cli("mcp", "add", "--scope", "user", "ltm", "--", "sh", "-c", inside)
         today = harness.print_session(
             "We always use four spaces in YAML files, please remember that.",

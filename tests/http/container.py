@@ -1,6 +1,7 @@
 """A container of the image, with its folder on this machine: for tests of the image.
 
-As root inside of a container only runc comes to terms with the outer control groups.
+The program is podman, or that which LTM_ENGINE names: docker. As root inside of a container only
+runc comes to terms with the outer control groups.
 """
 
 from __future__ import annotations
@@ -22,14 +23,16 @@ from tests.http.runner import PATIENCE, until
 IMAGE = os.environ.get("LTM_IMAGE", "")
 HOOK = str(files("ltm.http").joinpath("ltm-hook.sh"))
 OWN_USER = 10001
+ENGINE = os.environ.get("LTM_ENGINE", "podman")
+PODMAN = ENGINE == "podman"
 
 
-def podman(*words: str) -> subprocess.CompletedProcess[str]:
-    """Run podman to its end."""
-    engine = ["podman"]
-    if os.getuid() == 0 and shutil.which("runc"):
-        engine += ["--runtime", "runc"]
-    return subprocess.run([*engine, *words], capture_output=True, text=True, timeout=300)
+def engine(*words: str) -> subprocess.CompletedProcess[str]:
+    """Run podman or docker to its end."""
+    command = [ENGINE]
+    if PODMAN and os.getuid() == 0 and shutil.which("runc"):
+        command += ["--runtime", "runc"]
+    return subprocess.run([*command, *words], capture_output=True, text=True, timeout=300)
 
 
 def free_port() -> int:
@@ -39,7 +42,8 @@ def free_port() -> int:
 
 
 RIGHTS = (
-    *("--read-only", "--read-only-tmpfs=false", "--cap-drop=ALL"),
+    *("--read-only", "--cap-drop=ALL"),
+    *(["--read-only-tmpfs=false"] if PODMAN else []),  # docker mounts none by itself
     *("--security-opt=no-new-privileges", "--network=host"),
     *("--ulimit", "nofile=1024:1024", "--ulimit", "nproc=1024:1024"),
 )
@@ -71,7 +75,7 @@ class Box:
 
     def ltm(self, *words: str) -> subprocess.CompletedProcess[str]:
         """A command inside."""
-        return podman("exec", "--workdir", str(self.project), self.name, "ltm", *words)
+        return engine("exec", "--workdir", str(self.project), self.name, "ltm", *words)
 
 
 @contextmanager
@@ -88,7 +92,7 @@ def serving(
         os.chown(home, user, user)
     name = f"ltm-{port}"
     read = [each for path in (project, *seen) for each in ("--volume", f"{path}:{path}:ro")]
-    made = podman(
+    made = engine(
         *("run", "--detach", "--name", name, *RIGHTS, "--user", f"{user}:{user}"),
         *("--volume", f"{home}:/data", *read, IMAGE),
         *("serve", "--host", "0.0.0.0", "--port", str(port), "--allow-remote"),
@@ -99,12 +103,12 @@ def serving(
         until(lambda: (home / FILE).exists())
         yield box
     finally:
-        podman("rm", "--force", "--time", "5", name)
+        engine("rm", "--force", *(["--time", "5"] if PODMAN else []), name)
 
 
 def written(box: Box) -> list[str]:
     """What differs from the image, without the places that the engine itself mounts things at."""
-    changes = podman("diff", box.name).stdout.split("\n")
+    changes = engine("diff", box.name).stdout.split("\n")
     paths = [each.split(maxsplit=1)[1] for each in changes if each]
     mounted = ("/etc", "/run", str(box.project), *map(str, box.seen))
     return [

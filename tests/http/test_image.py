@@ -3,7 +3,7 @@
 Each container has a root that cannot be written, no capabilities, a user without rights and one
 folder of this machine as /data. The hooks run on this machine, as people who keep their memory in a
 container have them: the POSIX hook, or the program of the package, next to a server they reach over
-HTTP. Needs podman, and an image named by LTM_IMAGE.
+HTTP. Needs podman or docker, and an image named by LTM_IMAGE.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import pytest
 
 from ltm.http.address import FILE
 from tests.figures import count
-from tests.http.container import IMAGE, RIGHTS, podman, serving, written
+from tests.http.container import IMAGE, PODMAN, RIGHTS, engine, serving, written
 
 ROOT = Path(__file__).parents[2]
 TESTS_NEED = (
@@ -36,11 +36,11 @@ pytestmark = pytest.mark.skipif(
 def test_a_server_without_rights_serves_hooks_of_this_machine(tmp_path: Path) -> None:
     with serving(tmp_path / "home", tmp_path / "project") as box:
         assert "answers" in box.ltm("serve", "--check").stdout
-        who = podman(
+        who = engine(
             "exec", box.name, "python3", "-c", "import os; print(os.getuid(), os.getcwd())"
         )
         assert who.stdout.split()[0] == "10001"
-        refused = podman("exec", box.name, "python3", "-c", "open('/opt/ltm/x', 'w')")
+        refused = engine("exec", box.name, "python3", "-c", "open('/opt/ltm/x', 'w')")
         assert "Read-only file system" in refused.stderr
         kept = box.ltm("remember", "Deploys of the shop need the VPN and the blue key")
         assert kept.returncode == 0, kept.stderr
@@ -54,9 +54,9 @@ def test_a_server_without_rights_serves_hooks_of_this_machine(tmp_path: Path) ->
         outside = written(box)
         count("S17", containers=1, written_outside_data=len(outside))
         assert outside == [], "everything it writes lies in /data"
-        ended = podman("stop", "--time", "10", box.name)
+        ended = engine("stop", "--time", "10", box.name)
         assert ended.returncode == 0
-        code = podman("inspect", "--format", "{{.State.ExitCode}}", box.name).stdout.strip()
+        code = engine("inspect", "--format", "{{.State.ExitCode}}", box.name).stdout.strip()
         assert code == "0", "it ends by itself when told to"
         assert not (box.home / FILE).exists()
         assert box.hook("Stop") == "", "without a server the event waits"
@@ -64,20 +64,19 @@ def test_a_server_without_rights_serves_hooks_of_this_machine(tmp_path: Path) ->
 
 
 def test_the_health_check_is_part_of_the_image_and_needs_no_token() -> None:
-    said = json.loads(podman("inspect", IMAGE).stdout)[0]
+    said = json.loads(engine("inspect", IMAGE).stdout)[0]
     assert said["Config"]["User"] == "10001:10001"
     assert "/data" in said["Config"]["Volumes"]
-    assert said.get("HealthCheck", said.get("Healthcheck"))["Test"] == [
-        *("CMD", "ltm", "serve", "--check")
-    ]
-    alone = podman("run", "--rm", *RIGHTS, "--tmpfs", "/data:mode=0777", IMAGE, "serve", "--check")
+    check = said["HealthCheck"] if PODMAN else said["Config"]["Healthcheck"]
+    assert check["Test"] == ["CMD", "ltm", "serve", "--check"]
+    alone = engine("run", "--rm", *RIGHTS, "--tmpfs", "/data:mode=0777", IMAGE, "serve", "--check")
     assert alone.returncode == 1
     assert "no server runs for this home" in alone.stderr
 
 
 def test_the_contract_suite_passes_inside(tmp_path: Path) -> None:
     # For the Python in the image, which may be another one than here; some of them are compiled.
-    asked = podman(*("run", "--rm", *RIGHTS, "--entrypoint", "python", IMAGE), "-V")
+    asked = engine(*("run", "--rm", *RIGHTS, "--entrypoint", "python", IMAGE), "-V")
     libraries = tmp_path / "libraries"
     made = subprocess.run(
         [
@@ -102,7 +101,7 @@ def test_the_contract_suite_passes_inside(tmp_path: Path) -> None:
     os.chown(data, 10001, 10001)
     for path in (tmp_path, *tmp_path.parents[:3]):
         path.chmod(0o755)
-    done = podman(
+    done = engine(
         *("run", "--rm", *RIGHTS, "--volume", f"{data}:/data", "--entrypoint", "python"),
         *("--volume", f"{ROOT}/tests:/repo/tests:ro", "--volume", f"{libraries}:/libraries:ro"),
         *("--env", "PYTHONPATH=/repo:/libraries", "--workdir", "/repo", IMAGE),
