@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
+import subprocess
+from pathlib import Path
 
 import pytest
 
-from tests.http.container import ENGINE, HOOK, IMAGE, serving, written
+from tests.http.container import ENGINE, IMAGE, Box, serving, written
 from tests.http.runner import until
 
 from .client import use
@@ -16,13 +20,23 @@ from .product import assert_quiet, memory_home, told
 PORT = "We chose port 8081 because 8080 belongs to the proxy"
 EVENTS = ("SessionStart", "PreCompact", "Stop", "SessionEnd")
 HOOKS = {
-    event: [{"hooks": [{"type": "command", "timeout": 5, "command": f"sh '{HOOK}' {event}"}]}]
+    event: [
+        {"hooks": [{"type": "command", "timeout": 5, "command": f"sh ~/.ltm/ltm-hook.sh {event}"}]}
+    ]
     for event in EVENTS
 }
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "serve.md"
 
 pytestmark = pytest.mark.skipif(
     not IMAGE, reason="no image is named: dev/image builds and tries it"
 )
+
+
+def line_of_guide(begin: str, box: Box) -> str:
+    """The guide's line that begins like this, for this engine and this container."""
+    lines = (line.strip() for line in GUIDE.read_text("utf-8").splitlines())
+    (found,) = (line for line in lines if line.startswith(begin))
+    return re.sub(r"podman (exec (?:-i -w \"\$PWD\" )?)ltm ", rf"{ENGINE} \1{box.name} ", found)
 
 
 def test_what_sessions_on_this_machine_teach_is_kept_in_the_container_and_told(
@@ -35,8 +49,13 @@ def test_what_sessions_on_this_machine_teach_is_kept_in_the_container_and_told(
     with serving(
         memory_home(harness), harness.project, user=os.getuid(), seen=[transcripts]
     ) as box:
-        inside = f'exec {ENGINE} exec -i -w "$PWD" {box.name} ltm mcp'
-        harness.cli("mcp", "add", "--scope", "user", "ltm", "--", "sh", "-c", inside)
+        script = line_of_guide("podman exec", box)
+        subprocess.run(
+            ["sh", "-c", script], env={**os.environ, "HOME": str(harness.home)}, check=True
+        )
+        _, *words = shlex.split(line_of_guide("claude mcp add", box))
+        assert box.name in words[-1]
+        harness.cli(*words)
         today = harness.print_session(
             "We always use four spaces in YAML files, please remember that.",
             [use("*store_memory", content=PORT), "Stored {{re:mem_[0-9a-z]+}}."],
