@@ -437,7 +437,15 @@ class TestDriver:
         assert main([*names, PATH]) == 1
         assert Path(names[1]).read_bytes() == before
         assert "could not merge" in capsys.readouterr().err
-        assert main([]) == 1
+
+    @pytest.mark.parametrize("count", [0, 1, 3, 5])
+    def test_what_git_does_not_call_so_is_told_what_it_takes(
+        self, names: list[str], count: int, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        before = Path(names[1]).read_bytes()
+        assert main([*names, PATH, "more"][:count]) == 1
+        assert f"BASE OURS THEIRS PATH ({count} given)" in capsys.readouterr().err
+        assert Path(names[1]).read_bytes() == before
 
     @pytest.mark.parametrize(
         ("path", "sides", "message"),

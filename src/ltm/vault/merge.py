@@ -46,6 +46,9 @@ from ltm.vault.frontmatter import Document, FrontMatterEntry, parse
 
 REFUSED = 3
 """How the driver ends for files that are not memories; 1 and 2 are how Python fails to start."""
+_USAGE = """ltm: merge-driver takes what git gives it: BASE OURS THEIRS PATH ({count} given)
+     `ltm init` sets it up in a repository; git then calls it for each memory both sides changed
+"""
 
 _MEMORY_PATH = re.compile(r"(^|/)(memories|archives)/[^/]+\.md\Z")
 _SIGNATURES = ("signature", "shown_signature")
@@ -77,8 +80,11 @@ def main(argv: Sequence[str]) -> int:
     Any other end than 0 means that A is as it was; REFUSED, that these are not memories: a
     repository's attributes can name this driver for any file, and a union of lines breaks code.
     """
+    if len(argv) != 4:
+        sys.stderr.write(_USAGE.format(count=len(argv)))
+        return 1
+    base, ours, theirs, path = argv
     try:
-        base, ours, theirs, path = argv
         if os.path.basename(path) in map(os.path.basename, TARGETS):
             return _merge_around_block(base, ours, theirs)
         if not _MEMORY_PATH.search(path.replace(os.sep, "/")):
@@ -92,7 +98,7 @@ def main(argv: Sequence[str]) -> int:
         print(f"ltm: not merged, because only memories are: {error}", file=sys.stderr)
         return REFUSED
     except Exception as error:
-        print(f"ltm: could not merge {argv[-1] if argv else 'nothing'}: {error}", file=sys.stderr)
+        print(f"ltm: could not merge {path}: {error}", file=sys.stderr)
         return 1
     return 0
 
