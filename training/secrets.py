@@ -23,6 +23,7 @@ from ltm.redact.assignments import names_in
 from ltm.redact.key_names import FAMILIES
 from ltm.redact.prose import UNIT, WEIGHTS, described
 from ltm.redact.redact import redacted
+from ltm.redact.stems import TextWords
 from tests.redact.secret_set import (
     Kind,
     contexts,
@@ -101,7 +102,7 @@ def examples(rows: Iterable[tuple[str, Sequence[str]]], weight: float = 1.0) -> 
     found = []
     for text, secrets in rows:
         spans = [span for secret in secrets for span in _places(text, secret)]
-        for each in described(text, names_in(text)):
+        for each in described(text, names_in(TextWords(text))):
             label = any(_is_part(each.start, each.end, *span) for span in spans)
             found.append(Example([], sorted(each.signs), int(label), weight))
     return found
@@ -165,7 +166,7 @@ def validate(every: Sequence[Kind], looks: Sequence[str]) -> None:
             text = kind.text
             spans = {
                 (each.start, each.end)
-                for each in described(text, names_in(text))
+                for each in described(text, names_in(TextWords(text)))
                 if made["bias"] * UNIT + sum(made["weights"].get(sign, 0) for sign in each.signs)
                 > 0
             }

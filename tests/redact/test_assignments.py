@@ -10,13 +10,14 @@ import pytest
 
 from ltm.redact.assignments import assigned, names_in
 from ltm.redact.redact import redacted
+from ltm.redact.stems import TextWords
 
 RANDOM = "x9Kq2Lm8Pz4R7tVb"  # sixteen characters
 HEX = "ab12cd34ef56ab12"
 
 
 def secrets(text: str) -> list[tuple[int, int, str]]:
-    return list(assigned(text, names_in(text)))
+    return list(assigned(text, names_in(TextWords(text))))
 
 
 def kinds(text: str) -> list[str]:

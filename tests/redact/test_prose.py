@@ -9,6 +9,7 @@ import pytest
 from ltm.redact.assignments import names_in
 from ltm.redact.prose import WEIGHTS, described, weights
 from ltm.redact.redact import redacted
+from ltm.redact.stems import TextWords
 
 MARK = "[redacted:password]"
 VALUES = ("Arsenal4eva", "medved2008", "Regen-Rinne48")
@@ -84,7 +85,7 @@ def test_a_sentence_about_passwords_stays(text: str) -> None:
 
 def test_a_token_is_described_for_few_names_however_many_there_are() -> None:
     text = "password a1b2 " * 200
-    described_tokens = list(described(text, names_in(text)))
+    described_tokens = list(described(text, names_in(TextWords(text))))
     assert len(described_tokens) <= 3 * 200
 
 

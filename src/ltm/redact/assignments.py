@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from ltm.redact.key_names import Promise, any_of, is_label, names, promise, spoken_promise
 from ltm.redact.prose import KEPT_THERE, NamePlace
+from ltm.redact.stems import TextWords
 from ltm.redact.values import (
     has_digit,
     is_field,
@@ -265,7 +266,7 @@ _PASSWORD = Promise("password", weak=False, chosen=True)
 
 # -- columns -------------------------------------------------------------------------------------
 
-_HEADING = re.compile(r"^[\w .|,;\t\"'`*-]{5,400}+(?=\r?$)", re.MULTILINE)
+_HEADING = re.compile(r"[\w .|,;\t\"'`*-]{5,400}+(?=\r?$)", re.MULTILINE)
 _LINE = re.compile(r"[^\r\n]+")
 _RULE = re.compile(r"[-+:=| \t]+\Z")
 _GAP = "  "
@@ -359,12 +360,12 @@ class _Name:
         return _ABOUT.search(self.text[since : self.start].rpartition("\n")[2]) is not None
 
 
-def names_in(text: str) -> list[NamePlace]:
+def names_in(words: TextWords) -> list[NamePlace]:
     """Every name in a text that promises a secret."""
-    lowered = _lowered(text)
+    text, lowered = words.text, words.lowered
     places: list[NamePlace] = []
     done = 0
-    for found in names(lowered):
+    for found in names(lowered, words.names):
         if found.start() < done:
             continue
         held: Promise | None
@@ -622,22 +623,24 @@ def _is_mixed(value: str) -> bool:
     return all(sort.search(value) for sort in sorts) and not is_named(value)
 
 
-def in_columns(text: str) -> Iterator[tuple[int, int, str]]:
+def in_columns(words: TextWords) -> Iterator[tuple[int, int, str]]:
     """Start, end and kind of every secret in a column or block whose heading promises one."""
+    text = words.text
     done = 0
-    for heading in _HEADING.finditer(text):
-        if heading.start() >= done and (mark := _mark(heading)):
+    for begin in sorted({text.rfind("\n", 0, at) + 1 for at in words.names}):
+        heading = _HEADING.match(text, begin)
+        if begin >= done and heading and (mark := _mark(heading)):
             cells = _split(heading[0], mark)
             columns = _columns([cell for _, cell in cells], mark)
             if columns:
                 done = yield from _cells(text, heading.end(), mark, len(cells), columns)
     if "Secret" in text and _MANIFEST.search(text):
         yield from _manifests(text)
-    for section in _SECTION.finditer(text):
+    for section in _SECTION.finditer(text) if text[:1] == "[" or "\n[" in text else ():
         held = promise(section[1].rstrip("s"))
         if held and held.chosen and not held.weak:
             yield from _settings(text, section.end())
-    for insert in _INSERT.finditer(text):
+    for insert in _INSERT.finditer(text) if "insert" in words.lowered else ():
         columns = _columns(insert[1].split(","), "|")
         row: re.Match[str] | None = insert
         while columns and row:
@@ -668,7 +671,7 @@ def _mark(heading: re.Match[str]) -> str:
         _ALIGNED.match(line) or _ALIGNED_ABOVE_RULE.match(heading.string, heading.start())
     ):
         mark = _GAP
-    if not mark or not any(names(line.lower())):
+    if not mark:
         return ""
     # Code and sentences have a space after the mark, or end with it; a table has one around it.
     loose = mark in ",;" and (f"{mark} " in line or line.endswith(mark))

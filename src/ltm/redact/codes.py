@@ -16,6 +16,7 @@ from pathlib import Path
 
 from ltm.redact.key_names import any_of
 from ltm.redact.prose import NamePlace
+from ltm.redact.stems import LETTER_STEMS, LIST_STEMS, SEED_STEMS, TextWords
 from ltm.redact.values import has_digit, is_phrase, words
 
 Span = tuple[int, int, str]
@@ -154,35 +155,6 @@ _LIST_HEAD = re.compile(
     r"|バックアップコード|リカバリーコード|復旧コード|回復コード"
     r"|备用(?:代)?码|恢复代?码|備用碼|복구 ?코드|백업 ?코드"
 )
-_LIST_STEMS = (
-    *(
-        "recover",
-        "back-up",
-        "backup",
-        "scratch",
-        "emerg",
-        "rescue",
-        "reserv",
-        "one-time",
-        "single-",
-    ),
-    *(
-        "single-use",
-        "wiederher",
-        "notfall",
-        "ersatz",
-        "einmalcode",
-        "secours",
-        "récup",
-        "sauvegarde",
-        "urgence",
-    ),
-    *("recup", "respaldo", "riserva", "zapasow", "odzyskiw", "awaryjn", "резервн", "запасн"),
-    *("восстанов", "herstel", "noodcode", "återställ", "gendannelse", "kurtarma", "yedek"),
-    *("záložní", "obnovy", "khôi phục", "pemulihan", "cadangan", "コード", "备用", "恢复", "恢復"),
-    *("備用", "복구", "백업"),
-)
-"""One of these is in every text that the pattern can be found in."""
 _LIST_HEADS = re.compile(
     any_of(
         (
@@ -227,16 +199,6 @@ _SPELLED_WORDS = re.compile(
     r"|neun|\d|[a-zA-Z])(?:[ ,-]{1,2}|(?![\w-]))){5,40})"
 )
 _LETTERS = re.compile(r"[^\W_](?:[ -]|, ?|\.)[^\s\"'«»“”](?:[ -]|, ?|\.)")
-_LETTER_WORDS = words(
-    "alpha alfa bravo charlie delta echo foxtrot golf hotel india juliet kilo lima mike november"
-    " oscar papa quebec romeo sierra tango uniform victor whisk xray x-ray yankee zulu zero three"
-    " four five seven eight nine dash hyphen minus underscore hash exclamation anton berta cäsar"
-    " caesar dora emil friedrich gustav heinrich julius kaufmann ludwig martha nordpol otto paula"
-    " quelle richard samuel siegfried theodor ulrich viktor wilhelm xanthippe ypsilon zacharias"
-    " null eins zwei drei vier fünf sechs sieben acht neun capital upper lower small groß klein"
-    " majus mayús mayus minús maiús maius digit number"
-)
-"""One of these is in every text that spells a password in words."""
 _QUOTE = re.compile("[\"'«„“]")
 _CALLED = re.compile(
     r"((?:[ ][^\W\d_]{1,14}(?:-[^\W\d_]{1,14})?){0,4})[ \u00a0]?(?:[:=—–]|(?:is|was|ist|lautet"
@@ -268,7 +230,7 @@ _ROW = re.compile(
     rf"{_NUMBERED}[^\W\d_]{{2,14}}(?:{_GAP}{{1,2}}{_NUMBERED}[^\W\d_]{{2,14}}){{11,40}}(?![\w])"
 )
 _IDEOGRAPHS = re.compile(
-    r"(?<![\u4e00-\u9fff][ \u3000])[\u4e00-\u9fff]"
+    r"[\u4e00-\u9fff](?<![\u4e00-\u9fff][ \u3000].)"
     r"(?:(?:[ \u3000][\u4e00-\u9fff]){11}|(?:[ \u3000][\u4e00-\u9fff]){23})"
     r"(?![ \u3000]?[\u4e00-\u9fff])"
 )
@@ -298,21 +260,6 @@ _HEAD_END = re.compile(
 )
 _SHORTEST_PHRASE = 60
 _NUMBERS = ("12", "15", "18", "24", "25")
-_SEED_STEMS = (
-    *("seed", "mnemonic", "recover", "wallet", "metamask", "ledger", "trezor", "phantom"),
-    *("secret phrase", "backup phrase", "phrase secr", "words:", "mots:", "mots :", "mots\u00a0:"),
-    *("palabras:", "palavras:", "parole:", "wiederher", "semilla", "recup", "billetera", "carte"),
-    *("portafog", "portefeuille", "portfel", "odzyskiw", "herstel", "electrum", "frase secreta"),
-)
-_SIZED_STEMS = tuple(
-    f"{size}{gap}word" for size in (*_NUMBERS, "twelve", "four") for gap in ("", " ", "-")
-)
-_ALL_SEED_STEMS = (
-    *_SEED_STEMS,
-    *("mném", "mnem", "мнем", "wörter", "słow", "слов", "récup", "кош", "восст", "cüzdan", "助"),
-    *("钱包", "錢包", "フレーズ", "ニーモ", "ウォレット", "시드", "니모닉", "지갑", "복구"),
-)
-"""One of these is in every text that the pattern can be found in, and most have none."""
 _SEED_HEADS = re.compile(
     any_of(
         (
@@ -367,22 +314,23 @@ _SETUP = re.compile(
 )
 
 
-def in_rows(text: str, places: Iterable[NamePlace]) -> Iterator[Span]:
+def in_rows(words: TextWords, places: Iterable[NamePlace]) -> Iterator[Span]:
     """Every secret of a text that is a row of plain things."""
+    text = words.text
     if has_digit(text):
         yield from _codes(text)
-        if _GROUPED.search(text):
+        if words.has_any(LIST_STEMS) and _GROUPED.search(text):
             yield from _lists(text)
         if "," in text:
             yield from _bytes(text)
-        yield from _groups(text)
+        if words.has_groups():
+            yield from _groups(text)
     chosen = [each for each in places if each.held.chosen and each.held.kind != "login"]
     if chosen:  # what a text has none of is looked for at none of them
         quoted = _QUOTE.search(text) is not None
         commented = any(mark in text for mark in ("#", "--", "//", "/*"))
-        lowered = text.lower()
         spelled = [_SPELLED] if _LETTERS.search(text) else []
-        spelled += [_SPELLED_WORDS] if any(map(lowered.__contains__, _LETTER_WORDS)) else []
+        spelled += [_SPELLED_WORDS] if words.has_any(LETTER_STEMS) else []
         for place in chosen:
             for pattern in spelled:
                 yield from _spelled(pattern, text, place.end)
@@ -391,7 +339,7 @@ def in_rows(text: str, places: Iterable[NamePlace]) -> Iterator[Span]:
             if commented:
                 yield from _explained(text, place.start)
     if len(text) >= _SHORTEST_PHRASE:
-        yield from _seeds(text)
+        yield from _seeds(text, named=words.has_any(SEED_STEMS))
 
 
 def _codes(text: str) -> Iterator[Span]:
@@ -445,11 +393,8 @@ def _is_code(before: str, said: str, number: str) -> bool:
 
 def _lists(text: str) -> Iterator[Span]:
     """Recovery codes, one or many."""
-    lowered = text.lower()
-    if not any(map(lowered.__contains__, _LIST_STEMS)):
-        return
     done = 0
-    for head in _heads(_LIST_HEADS, _LIST_HEAD, text, lowered):
+    for head in _heads(_LIST_HEADS, _LIST_HEAD, text):
         start = _LIST_STARTS.match(text, head.end())
         if start is None or head.start() < done:
             continue
@@ -467,9 +412,10 @@ def _lists(text: str) -> Iterator[Span]:
 
 
 def _heads(
-    beginnings: re.Pattern[str], head: re.Pattern[str], text: str, lowered: str
+    beginnings: re.Pattern[str], head: re.Pattern[str], text: str
 ) -> Iterator[re.Match[str]]:
     """Where a head stands in a text, looked for only where it may begin."""
+    lowered = text.lower()
     if len(lowered) != len(text):
         yield from head.finditer(text)
         return
@@ -525,7 +471,7 @@ def _seed_words() -> frozenset[str]:
     return words(_WORDS_OF_SEEDS.read_text("ascii"))
 
 
-def _seeds(text: str) -> Iterator[Span]:
+def _seeds(text: str, *, named: bool) -> Iterator[Span]:
     """The words that open a wallet: after what calls them so, or if all are of the known list."""
     done = 0
     at_start = _FIRST_ROW.match(text)
@@ -538,12 +484,9 @@ def _seeds(text: str) -> Iterator[Span]:
     if not text.isascii():
         for row in _IDEOGRAPHS.finditer(text):
             yield (*row.span(), "seed-phrase")
-    stems = _SEED_STEMS if text.isascii() else _ALL_SEED_STEMS
-    lowered = text.lower()
-    sized = _SIZED_STEMS if "word" in lowered else ()
-    if not any(map(lowered.__contains__, (*stems, *sized))):
+    if not named:
         return
-    for head in _heads(_SEED_HEADS, _SEED_HEAD, text, lowered):
+    for head in _heads(_SEED_HEADS, _SEED_HEAD, text):
         if head.start() < done:
             continue
         for at in _after_head(text, head.end()):

@@ -118,15 +118,24 @@ def any_of(words: Iterable[str]) -> str:
     return branches[0] if len(branches) == 1 else f"(?:{'|'.join(branches)})"
 
 
+NAME_STEMS = (*_NAMED, *_SPOKEN_KIND)
+"""What a name that may promise a secret has in it, in small letters."""
+
+
 @cache
 def _names(ascii_only: bool) -> re.Pattern[str]:
     spoken = [word for word in _SPOKEN_KIND if word.isascii() or not ascii_only]
     return re.compile(any_of([*_NAMED, *spoken]))
 
 
-def names(lowered: str) -> Iterator[re.Match[str]]:
-    """Where a name that may promise a secret stands in a text in small letters."""
-    return _names(lowered.isascii()).finditer(lowered)
+def names(lowered: str, places: Iterable[int]) -> Iterator[re.Match[str]]:
+    """The names that may promise a secret at these places of a text in small letters."""
+    pattern = _names(lowered.isascii())
+    done = 0
+    for at in places:
+        if at >= done and (found := pattern.match(lowered, at)):
+            yield found
+            done = found.end()
 
 
 # Endings of these words, in the letters of their languages.

@@ -14,9 +14,9 @@ import gzip
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
-from itertools import groupby, islice, pairwise
+from itertools import accumulate, groupby, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -78,8 +78,9 @@ _TO_PASS = re.compile(r"\b(?:to|not|n't|can|could|must|should|would|may|tests?|c
 _PASSED = re.compile(r"[ ]*(?:\r?\n|\Z)|[ ]+(?:it|the|a|an|them|along|through|to|by|``|None)\b")
 _ADVERB = re.compile(r"[a-z]{3,}(?:al|ful|ive|ous|ent|ant|ic)ly\Z")
 _UNSPACED = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u3000-\u303f\uff00-\uffef"
+_IN_TOKEN, _AND = rf"[^\s\"`,;&\\\\{_UNSPACED}]", r"&(?!quot|apos|amp|lt|gt|\#)"
 _TOKEN = re.compile(
-    rf"(?:[^\s\"`,;&\\\\{_UNSPACED}]|&(?!quot|apos|amp|lt|gt|\#)){{1,300}}|[{_UNSPACED}]+"
+    rf"{_IN_TOKEN}{{1,300}}+(?!{_AND})|(?:{_IN_TOKEN}|{_AND}){{1,300}}|[{_UNSPACED}]+"
 )
 _NAME_AND_MARK = re.compile(r"[\w.@\"'`-]{1,60}?\\?[\"'`]?(?:=>?|[:/])(?=[^/=:\s])")
 _QUOTES = "\"'`„“”«»‹›「」『』"
@@ -90,11 +91,12 @@ _QUOTED = re.compile(
     r"[ \u00a0\u202f]?[\"'`“”»›」』]"
 )
 _PHRASE = re.compile(
-    r"(?<=[\s:])[^\W\d_]{2,16}(?:[ -](?:[^\W\d_]{2,16}|\d{1,4})){1,6}"
+    r"(?<=[\s:])[^\W\d_]{2,16}+(?:[ -](?:[^\W\d_]{2,16}+|\d{1,4}+)){1,6}+"
     r"(?=[ \t]{0,4}(?:[.,;!)(\n]|\Z))"
 )
 _LEAD = re.compile(r"[:=]\s?\Z|\b\w{1,4}:?\s\Z")
 _WORD = re.compile(r"[^\W\d_]+|\d+|[^\w\s]")
+_WORDS_AND_GAPS = re.compile(f"({_WORD.pattern})")
 _SENTENCE_END = re.compile(r"[.!?;]+(?:\s|\Z)")
 _EXTENSION = re.compile(r"\.[a-z]{1,5}\d?\Z")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)+|\d{4}-\d\d-\d\d|\d\d?:\d\d")
@@ -181,8 +183,8 @@ def _secrets(
     least = -_model()["bias"] * UNIT
     return tuple(
         (start, end, _kind(place.held))
-        for start, end, groups in _judged(text, place, first, until)
-        if sum([group.weight for group in groups]) > least
+        for start, end, groups, after, said in _judged(text, place, first, until, _is_no_key)
+        if sum([group.weight for group in groups]) + _weight(after, said) > least
         and not _is_harmless(text[start:end], place.held)
         and not KEPT_THERE.match(text, end)
         and not (place.held.weak and (_is_passed(text, place) or _is_argument(text, place)))
@@ -195,6 +197,11 @@ def _is_harmless(value: str, held: Promise) -> bool:
         return True
     if held.weak and (_NO_VALUE.match(value) or value[0] == ":"):
         return True
+    return _is_no_key(value, held)
+
+
+def _is_no_key(value: str, held: Promise) -> bool:
+    """Whether a value is no key, token or session by its looks, if one of these is promised."""
     if held.kind == "session":
         made = " " in value or is_random(value) or _SEED.match(value) is not None
         return _ID.match(value) is not None or not made
@@ -253,11 +260,26 @@ def _model() -> dict[str, Any]:
     return weights()
 
 
+@cache
+def _weights_of_words() -> tuple[dict[str, int], ...]:
+    """What a word between a token and a name weighs, on either side."""
+    weights: dict[str, int] = _model()["weights"]
+    return tuple(
+        {sign.partition(" ")[2]: weights[sign] for sign in weights if sign.startswith(f"{side} ")}
+        for side in _SIDES
+    )
+
+
+def _weight(after: bool, said: set[str]) -> int:
+    return sum(filter(None, map(_weights_of_words()[after].get, said)))
+
+
 def described(text: str, places: Sequence[NamePlace]) -> Iterator[Described]:
     """Every token that may be the value of one of these names."""
     for text_around, offset, place, first, until in _windows(text, places):
-        for start, end, groups in _judged(text_around, place, first, until):
-            signs = frozenset().union(*(group.names for group in groups))
+        for start, end, groups, after, said in _judged(text_around, place, first, until):
+            words = (f"{_SIDES[after]} {word}" for word in said)
+            signs = frozenset(words).union(*(group.names for group in groups))
             yield Described(offset + start, offset + end, _kind(place.held), signs)
 
 
@@ -306,9 +328,14 @@ def _around(text: str, place: NamePlace, first: int, until: int) -> tuple[int, i
 
 
 def _judged(
-    text: str, place: NamePlace, first: int, until: int
-) -> Iterator[tuple[int, int, list[_Signs]]]:
-    """The tokens of a window that may be the name's value, each with groups of signs."""
+    text: str,
+    place: NamePlace,
+    first: int,
+    until: int,
+    ruled_out: Callable[[str, Promise], bool] = lambda value, held: False,
+) -> Iterator[tuple[int, int, list[_Signs], bool, set[str]]]:
+    """The tokens of a window that may be the name's value, each with groups of signs, whether it
+    stands after the name, and the words in between."""
     start, end, held, foreign = place
     tokens: list[tuple[int, int, int]] = []
     near: list[tuple[int, int, int, int, _Look]] = []
@@ -321,7 +348,7 @@ def _judged(
         if away > _REACH[0] and value.isalpha():
             continue
         odd = _odd(value)
-        if away <= _REACH[odd] and (look := _look(value)):
+        if away <= _REACH[odd] and not ruled_out(value, held) and (look := _look(value)):
             near.append((len(tokens), begin, stop, odd, look))
         tokens.append((begin, stop, odd))
         most = max(most, odd)
@@ -349,19 +376,20 @@ def _judged(
         count = len(said)
         gap = min(count, 4) if count < 5 else 6 if count < 7 else 9
         end_of = _end(text[stop : stop + 8].lstrip(_QUOTES + ")*"))
-        groups = [common, look.signs, _gap(after, gap, odd, min(3, lines))]
-        groups += [_said(after, word) for word in set(said)]
-        groups.append(_linked(after, odd, tuple(nearest), count <= 3))
+        groups = [
+            *(common, look.signs, _gap(after, gap, odd, min(3, lines))),
+            _linked(after, odd, tuple(nearest), count <= 3),
+            _next(words.first(stop, stop + _NEXT)),
+            _marks(text[begin - 1 : begin], text[stop : stop + 1], end_of, odd, after),
+            _ranked(held.kind, odd, after, user, odd == most),
+            _tied(foreign, held.chosen, after, gap, odd, end_of),
+            _inside(min(3, len(inside)), max(inside, default=0), odd),
+        ]
         if not after:
             groups.append(_leads(*words.between(max(first, begin - 40), begin)[-1:]))
-        groups.append(_next(*words.between(stop, stop + _NEXT)[:1]))
-        groups.append(_marks(text[begin - 1 : begin], text[stop : stop + 1], end_of, odd, after))
         if look.is_hash:
             groups.append(_hash(held, gap, after, count))
-        groups.append(_ranked(held.kind, odd, after, user, odd == most))
-        groups.append(_tied(foreign, held.chosen, after, gap, odd, end_of))
-        groups.append(_inside(min(3, len(inside)), max(inside, default=0), odd))
-        yield begin, stop, groups
+        yield begin, stop, groups, after, set(said)
 
 
 def _of_name(
@@ -385,11 +413,6 @@ def _gap(after: bool, gap: int, odd: int, lines: int) -> _Signs:
     return _Signs(f"gap {side} {gap}", f"gap {side} {gap} {odd}", f"lines {side} {lines}")
 
 
-@lru_cache(maxsize=4096)
-def _said(after: bool, word: str) -> _Signs:
-    return _Signs(f"{_SIDES[after]} {word}")
-
-
 @lru_cache(maxsize=2048)
 def _linked(after: bool, odd: int, near: tuple[str, ...], is_all: bool) -> _Signs:
     signs = []
@@ -410,7 +433,7 @@ def _leads(word: str = "") -> _Signs:
 
 
 @lru_cache(maxsize=1024)
-def _next(word: str = "") -> _Signs:
+def _next(word: str) -> _Signs:
     return _Signs(f"next {word}")
 
 
@@ -450,14 +473,23 @@ class _WordPlaces:
 
     def __init__(self, text: str, first: int, until: int) -> None:
         self._text = text
-        spans = [word.span() for word in _WORD.finditer(text, first, until)]
-        self._starts = [start for start, _ in spans]
-        self._ends = [end for _, end in spans]
+        part = text[first:until]
         if text.isascii():  # there every character keeps its place in small letters
-            lowered = text.lower()
-            self._words = [_zero(lowered[start:end]) for start, end in spans]
+            cut = _WORDS_AND_GAPS.split(part.lower())
+            self._words = ["0" if word.isdigit() else word for word in cut[1::2]]
         else:
-            self._words = [_plain(text[start:end]) for start, end in spans]
+            cut = _WORDS_AND_GAPS.split(part)
+            self._words = [_plain(word) for word in cut[1::2]]
+        ends = list(accumulate(map(len, cut), initial=first))
+        self._starts, self._ends = ends[1:-1:2], ends[2::2]
+
+    def first(self, first: int, until: int) -> str:
+        """The first of a part."""
+        n = bisect_right(self._ends, first)
+        if n == len(self._starts) or self._starts[n] >= until:
+            return ""
+        whole = self._starts[n] >= first and self._ends[n] <= until
+        return self._words[n] if whole else self.between(first, until)[0]
 
     def between(self, first: int, until: int) -> list[str]:
         """Those of a part, cut where the part ends."""
@@ -471,12 +503,8 @@ class _WordPlaces:
         return words
 
 
-def _zero(word: str) -> str:
-    return "0" if word.isdigit() else word
-
-
 def _plain(word: str) -> str:
-    return _zero(word).lower()
+    return "0" if word.isdigit() else word.lower()
 
 
 def _speaks_of_user(lowered: str) -> bool:
@@ -486,22 +514,29 @@ def _speaks_of_user(lowered: str) -> bool:
 def _tokens(text: str, first: int, until: int) -> Iterator[tuple[int, int]]:
     """Where the tokens of a text stand, without the marks around them; also phrases."""
     for token in _TOKEN.finditer(text, first, until):
-        begin, stop = token.span()
-        if stop - begin < 3:
+        value = token[0]
+        if len(value) < 3:
             continue
-        mark = _NAME_AND_MARK.match(text, begin, stop)
-        cuts = (begin, mark.end(), stop) if mark and mark.end() < stop else (begin, stop)
-        for at, to in pairwise(cuts):
-            value = text[at:to].lstrip(_OPENING)
-            at = to - len(value)
-            to = at + len(value.rstrip(_CLOSING))
-            if to - at >= 3:
-                yield at, to
+        at = token.start()
+        if "=" in value or ":" in value or "/" in value:
+            mark = _NAME_AND_MARK.match(text, at, at + len(value))
+            if mark and len(mark[0]) < len(value):
+                yield from _without_frame(at, mark[0])
+                at, value = mark.end(), value[len(mark[0]) :]
+        yield from _without_frame(at, value)
     for quoted in _QUOTED.finditer(text, first, until):
         yield quoted.span(2)
     for phrase in _PHRASE.finditer(text, first, until):
         if _LEAD.search(text, max(first, phrase.start() - 8), phrase.start()):
             yield phrase.span()
+
+
+def _without_frame(at: int, value: str) -> Iterator[tuple[int, int]]:
+    bare = value.lstrip(_OPENING)
+    at += len(value) - len(bare)
+    bare = bare.rstrip(_CLOSING)
+    if len(bare) >= 3:
+        yield at, at + len(bare)
 
 
 def _end(rest: str) -> str:

@@ -15,18 +15,18 @@ from __future__ import annotations
 
 import re
 import sys
-from binascii import Error, a2b_base64, b2a_base64
+from binascii import Error, a2b_base64
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from ltm.redact.assignments import assigned, in_columns, names_in
 from ltm.redact.codes import Span, in_rows
-from ltm.redact.key_names import any_of
-from ltm.redact.patterns import SHAPES, Shape
+from ltm.redact.patterns import Shape
 from ltm.redact.prose import by_words
+from ltm.redact.stems import TextWords, beginning, beginnings, insides
 from ltm.redact.values import is_hash, is_placeholder, is_random, oddness
 
 _SHORT = 4_000  # characters of a text whose answer is remembered
@@ -52,7 +52,7 @@ _PLAIN = {
     **{"\\" * count + mark: "'" for count in range(1, 16) for mark in ("u0027", "x27")},
 }
 _CONTINUED = re.compile(r"\\\n[ \t]{0,40}")
-_BASE64 = re.compile(r"(?<![\w+/-])[A-Za-z0-9+/]{20,4096}={0,2}(?![\w+/-])")
+_BASE64 = re.compile(r"[A-Za-z0-9+/](?<![\w+/-].)[A-Za-z0-9+/]{19,4095}={0,2}(?![\w+/-])")
 _PRINTED = re.compile(rb"[\t\n\r -~]+\Z")
 _MARK = re.compile(r"\[(?:redacted:[a-z0-9-]+|private)\]")
 _MOST_LINES = 6
@@ -81,7 +81,6 @@ _ESCAPE = re.compile(r"(?:\\[nrt]|%[0-9A-Fa-f]{2})\Z")
 _PERCENT = re.compile(r"%[0-9A-Fa-f]{2}")
 _CODES = ("%2", "%3", "%5", "%7")
 _ENCODED = re.compile(r"[A-Za-z0-9+/]{16,8192}={0,2}")
-_ARMOUR = "-----BEGIN "
 _BASIC = re.compile(r"[Bb]asic(?: |%20)([A-Za-z0-9+/]{8,}={0,2})")
 
 
@@ -218,12 +217,13 @@ def _place(places: list[tuple[int, int]], offset: int) -> int:
 
 
 def _found_in(text: str) -> Iterator[Span]:
-    yield from by_shape(text)
-    places = names_in(text)
+    words = TextWords(text)
+    yield from by_shape(words)
+    places = names_in(words)
     for start, end, kind in (*assigned(text, places), *by_words(text, places)):
         yield start, continued(text, end), kind
-    yield from in_columns(text)
-    yield from in_rows(text, places)
+    yield from in_columns(words)
+    yield from in_rows(words, places)
 
 
 def _encoded(text: str) -> Iterator[Span]:
@@ -266,14 +266,15 @@ def _replaced(text: str, spans: list[Span]) -> str:
     return "".join((*parts, text[at:]))
 
 
-def by_shape(text: str) -> Iterator[Span]:
+def by_shape(words: TextWords) -> Iterator[Span]:
     """Every secret whose shape tells what it is; those of several kinds may overlap."""
+    text = words.text
     if "PRIVATE KEY" in text or "Static key" in text:
         yield from _key_blocks(text)
-    shapes, encoded = _beginnings()
-    hints = _beginning().finditer(text)
+    shapes, encoded = beginnings()
+    hints = _hints(words)
     if "%" in text and any(code in text for code in _CODES):
-        after = _beginning().finditer(_PERCENT.sub("   ", text))  # `%3D` ends a word
+        after = _hints(TextWords(_PERCENT.sub("   ", text)))  # `%3D` ends a word
         hints = iter(sorted((*hints, *after), key=lambda hint: hint.start()))
     done = 0
     for hint in hints:
@@ -284,14 +285,24 @@ def by_shape(text: str) -> Iterator[Span]:
             if span is not None:
                 yield span
                 done = span[1]
-    for needed, shape in _insides():
-        if needed in text and shape.may_be_in(text):
+    inside = words.insides()
+    for needed, shape in insides():
+        if needed in inside and shape.may_be_in(text):
             for match in shape.regex().finditer(text):
                 start, end = match.span(match.lastindex or 0)
                 if not _is_example(text[start:end], shape):
                     yield start, end, shape.kind
     if "asic" in text:
         yield from _basic(text)
+
+
+def _hints(words: TextWords) -> Iterator[re.Match[str]]:
+    """What may begin a secret, where it stands in a text."""
+    done = 0
+    for at in words.starts():
+        if at >= done and (hint := beginning().match(words.text, at)):
+            yield hint
+            done = hint.end()
 
 
 def continued(text: str, end: int) -> int:
@@ -301,48 +312,6 @@ def continued(text: str, end: int) -> int:
     while (line := _NEXT_LINE.match(text, end)) is not None and is_random(line[1]):
         end = line.end(1)
     return end
-
-
-@cache
-def _beginning() -> re.Pattern[str]:
-    """Where a secret may start: where a word does, or at a mark."""
-    words: list[str] = []
-    marks: list[str] = []
-    for hints in _beginnings():
-        for hint in hints:
-            (words if _WORD_START.match(hint) else marks).append(hint)
-    # Most letters of a text are inside of words, where nothing else has to be tried.
-    return re.compile(rf"(?a:\b){any_of(words)}|{any_of(marks)}")
-
-
-@cache
-def _beginnings() -> tuple[dict[str, list[Shape]], dict[str, list[Shape]]]:
-    """The shapes for each beginning of a secret: as it is, and in base64."""
-    rows: dict[str, list[Shape]] = {}
-    for shape in SHAPES:
-        if shape.starts:
-            for hint in shape.hints:
-                rows.setdefault(hint, []).append(shape)
-    shapes = {
-        hint: [shape for end in range(len(hint), 0, -1) for shape in rows.get(hint[:end], ())]
-        for hint in rows
-    }
-    encoded: dict[str, list[Shape]] = {_stem(_ARMOUR): []}
-    for hint in rows:
-        named = all(shape.made_up for shape in rows[hint])  # such a word precedes no token
-        if len(hint) >= 3 and " " not in hint and not named:
-            encoded.setdefault(_stem(hint), []).extend(shapes[hint])
-    return shapes, encoded
-
-
-def _stem(text: str) -> str:
-    """The characters that base64 begins with for everything that begins with this text."""
-    return b2a_base64(text.encode(), newline=False).decode()[: len(text) * 8 // 6]
-
-
-@cache
-def _insides() -> list[tuple[str, Shape]]:
-    return [(hint, shape) for shape in SHAPES if not shape.starts for hint in shape.hints]
 
 
 def _begins_word(text: str, at: int) -> bool:

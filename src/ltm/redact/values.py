@@ -180,7 +180,9 @@ def is_placeholder(value: str) -> bool:
     lowered = value.lower()
     if len(set(lowered)) <= 2 or lowered in _NO_PHRASE or lowered in _TALK:
         return True
-    if _PLACEHOLDER.match(lowered) or (_TALK_STEM.match(lowered) and not has_digit(value)):
+    if not lowered.isalpha() and _PLACEHOLDER.match(lowered):
+        return True
+    if _TALK_STEM.match(lowered) and not has_digit(value):
         return True
     if value.endswith(("EXAMPLE", "EXAMPLEKEY")) or _VARIABLE.match(value):
         return True
@@ -196,6 +198,8 @@ def is_placeholder(value: str) -> bool:
 @lru_cache(maxsize=1024)
 def is_reference(value: str, quoted: bool) -> bool:
     """Whether this is a word of a language, an address or a path rather than a secret itself."""
+    if value.isalpha():
+        return False  # all of them have a mark or a digit
     if _URL.match(value) or _VERSION.match(value) or _DATE.match(value) or _REGEX.match(value):
         return True
     # `Schloss.Graben7` is none of both: no file or attribute of a program is called so.
@@ -217,7 +221,9 @@ def oddness(value: str) -> int:
 
     `hunter2` is 1, `Regenrinne-48` and `cobalt_Yak_Sledge` are 2, `kyo-2214-Scan` is 3.
     """
-    if not 5 <= len(value) <= 64 or _CODE_MARK.search(value) or not _LETTER.search(value):
+    if value.isalpha() or not 5 <= len(value) <= 64:
+        return 0
+    if _CODE_MARK.search(value) or not _LETTER.search(value):
         return 0
     if value[0] in "-/@.~:" or ("/" in value and not _MARK.search(value)):
         return 0
