@@ -89,7 +89,7 @@ def answer(ask: Callable[[Any], object], kind: type) -> str:
 
 
 def test_another_field_is_refused_as_from_python_3_13_on() -> None:
-    """Before, `typing` called it a wrong value; an argument that no function takes is a wrong type."""
+    """`typing` called it a wrong value before; now it is an argument that no function takes."""
     with pytest.raises(TypeError, match=r"unexpected field names: \['south'\]"):
         Ours("here")._replace(south=1)  # type: ignore[call-arg]
 

@@ -5,9 +5,9 @@ pager), and a folder from an archive brings such a config along: each is switche
 (`filter.*.clean`) cannot be, so commands that run them (`status`, `add`, `diff`, `checkout`) are
 not used. No shell.
 
-The repository of `ltm remote` is a bare one with a config of ours. Only for that one the network is
-used, with the login the person's own git has: it never asks, and has a time limit that ends
-whatever git started.
+The repository of `ltm remote` is a bare one with a config that LTM writes. Only for that one the
+network is used, with the login the person's own git has: it never asks, and has a time limit that
+ends whatever git started.
 """
 
 from __future__ import annotations

@@ -201,7 +201,7 @@ def _is_harmless(value: str, held: Promise) -> bool:
 
 
 def _is_no_key(value: str, held: Promise) -> bool:
-    """Whether a value is no key, token or session by its looks, if one of these is promised."""
+    """Whether a value does not look like the key, token or session that is promised."""
     if held.kind == "session":
         made = " " in value or is_random(value) or _SEED.match(value) is not None
         return _ID.match(value) is not None or not made

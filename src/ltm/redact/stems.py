@@ -269,7 +269,7 @@ def _longest_word(stem: str) -> str:
 
 @cache
 def _marks() -> re.Pattern[str]:
-    """Where a beginning that is no word stands: only its first character, so that none is passed
+    """Where a beginning that is not a word stands: only its first character, so that none is passed
     over that begins inside of another."""
     after: defaultdict[str, list[str]] = defaultdict(list)
     for hint in chain.from_iterable(beginnings()):
