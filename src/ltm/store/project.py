@@ -130,7 +130,9 @@ class OpenProject:
 
     def finish(self) -> None:
         """Do what was left for the time after the answer."""
-        getattr(self.__dict__.get("store"), "finish", int)()
+        finish = getattr(self.__dict__.get("store"), "finish", None)
+        if finish is not None:  # stores of other packages leave nothing
+            finish()
 
     def close(self) -> None:
         """Give back what was opened; what is asked for later is opened again."""
