@@ -552,13 +552,14 @@ def _compare(asked: Sequence[_Question], given: Iterable[Given]) -> None:
 
 
 class _HeldTexts:
-    """Texts that were given, and in which of them each stem is: a long session is asked often."""
+    """Texts that were given. Asked more than once, they know in which of them each stem is."""
 
     def __init__(self) -> None:
         self.size = 0
         self._given: list[Given] = []
         self._places: dict[str, list[int]] = {}
         self._indexed = 0
+        self._is_asked_again = False
 
     def add(self, given: Given) -> None:
         """Hold one more."""
@@ -568,10 +569,13 @@ class _HeldTexts:
     def compare(self, asked: Sequence[_Question]) -> None:
         """Look for all that is asked about in each text that may hold it."""
         stems = frozenset().union(*(each.stems for each in asked))
-        if not all(map(str.isascii, stems)):
+        if not stems:
+            return
+        if not (self._is_asked_again and all(map(str.isascii, stems))):
+            self._is_asked_again = True
             _compare(asked, self._given)
             return
-        for place in range(self._indexed, len(self._given) if stems else 0):
+        for place in range(self._indexed, len(self._given)):
             for stem in _ascii_stems(self._given[place].text):
                 self._places.setdefault(stem, []).append(place)
             self._indexed = place + 1
