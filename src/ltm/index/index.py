@@ -114,7 +114,7 @@ class Index(Lookups):
         self._place: str | None = None
         """The file up to which this process looked at a large vault."""
         self._looks = 0
-        self._owes_look = False
+        self._owes_look = self._is_stale = False
         self._listed = 0
         """The mark of the index when the names in the folder were last counted."""
         self._known: tuple[int, list[tuple[str, int, int]]] = (0, [])
@@ -168,11 +168,11 @@ class Index(Lookups):
                 self._start_over()
 
     def look(self) -> None:
-        """Look at the next files of a large vault, if a refresh left that to do."""
+        """Look at the next files of a large vault, if a refresh left that to do. The next refresh
+        takes in what has changed."""
         if self._owes_look:
             self._owes_look = False
-            if not self._is_next_as_known(SLICE):
-                self._update()
+            self._is_stale = not self._is_next_as_known(SLICE)
 
     def rebuild(self) -> None:
         """Rebuild the whole index from the files.
@@ -329,6 +329,8 @@ class Index(Lookups):
         self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def _unchanged(self, *, later: bool = False) -> bool:
+        if self._is_stale:
+            return False
         meta = dict(self._db.execute("SELECT name, value FROM meta").fetchall())
         if not meta.get("stamp") or meta["stamp"] != self._vault.stamp():
             return False
@@ -391,6 +393,7 @@ class Index(Lookups):
         Only files that look changed are read; with `rebuild` all of them, into empty tables.
         """
         vault = self._vault
+        self._is_stale = False
         sweep(vault.memories)
         known: dict[str, tuple[int, int, str, str | None]] = {}
         if not rebuild:

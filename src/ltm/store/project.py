@@ -159,6 +159,9 @@ class KeptProjects:
     """Projects that stay open while none uses them: a server works for one project, in a few
     threads."""
 
+    PATIENCE = 0.5
+    """Seconds a call waits for projects that are being finished; then it opens one of its own."""
+
     def __init__(self) -> None:
         self.answers_first = False
         """Whether the server calls `finish` after each answer."""
@@ -170,8 +173,10 @@ class KeptProjects:
     def take(self, wanted: OpenProject) -> OpenProject:
         """A project like the one wanted, with its files open if that is possible."""
         likeness = _likeness(wanted)
+        if self._finishing.acquire(True, self.PATIENCE):
+            self._finishing.release()
         while True:
-            with self._finishing, self._lock:
+            with self._lock:
                 at = [place for place, (known, _) in enumerate(self._idle) if known == likeness]
                 found = self._idle.pop(at[-1])[1] if at else None
             if found is None:
@@ -192,20 +197,23 @@ class KeptProjects:
         if os.name == "nt" or not (is_sound and project.is_built_in and project.is_in_place()):
             project.close()
             return
+        self._keep([(likeness, project)])
+
+    def _keep(self, given: list[tuple[object, OpenProject]]) -> None:
         with self._lock:
-            self._idle.append((likeness, project))
-            doomed, self._idle = self._idle[: -self.MOST], self._idle[-self.MOST :]
+            known = [*self._idle, *given]
+            doomed, self._idle = known[: -self.MOST], known[-self.MOST :]
         for _, each in doomed:
-            with self._finishing:
-                each.close()
+            each.close()
 
     def finish(self) -> None:
         """Do what the projects that none uses left for the time after the answer."""
-        with self._finishing:  # a question of another thread gets them when they are done
+        with self._finishing:
             with self._lock:
-                idle = list(self._idle)
+                idle, self._idle = self._idle, []
             for _, project in idle:
                 project.finish()
+            self._keep(idle)
 
     def close(self) -> None:
         """Close all that is open and not in use."""
