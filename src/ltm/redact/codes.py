@@ -8,6 +8,7 @@ have few of them, and only then the words before each. Every step is bounded.
 
 from __future__ import annotations
 
+import gzip
 import re
 from binascii import Error, a2b_base64
 from collections.abc import Iterable, Iterator
@@ -22,7 +23,7 @@ from ltm.redact.values import has_digit, is_phrase, words
 Span = tuple[int, int, str]
 """Start, end and kind of a secret."""
 
-_WORDS_OF_SEEDS = Path(__file__).with_name("seed_words.txt")
+_WORDS_OF_SEEDS = Path(__file__).with_name("seed_words.txt.gz")
 """The words of BIP-39."""
 
 # -- PINs and codes ------------------------------------------------------------------------------
@@ -468,7 +469,7 @@ def _explained(text: str, at: int) -> Iterator[Span]:
 
 @cache
 def _seed_words() -> frozenset[str]:
-    return words(_WORDS_OF_SEEDS.read_text("ascii"))
+    return words(gzip.decompress(_WORDS_OF_SEEDS.read_bytes()).decode())
 
 
 def _seeds(text: str, *, named: bool) -> Iterator[Span]:
