@@ -48,8 +48,6 @@ class _Mark(NamedTuple):
 
 
 class MarkedBlock(NamedTuple):
-    """The block of a file, from mark to mark."""
-
     data: bytes
     line: int
     begin: int
@@ -57,7 +55,6 @@ class MarkedBlock(NamedTuple):
 
     @property
     def inner(self) -> list[bytes]:
-        """The lines between the marks."""
         return self.data.splitlines()[1:-1]
 
     @property

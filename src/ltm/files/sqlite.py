@@ -346,7 +346,6 @@ def _migrate(db: sqlite3.Connection, schema: Schema) -> None:
 
 
 def _columns(db: sqlite3.Connection) -> set[str]:
-    """Every column there is, as `table.column`."""
     tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     return {f"{table}.{column}" for (table,) in tables for column in columns(db, table)}
 

@@ -262,7 +262,6 @@ def _upwards(folder: str) -> Iterator[str]:
 
 
 def folder_of(record: Mapping[str, object]) -> str:
-    """The folder an event happened in."""
     folder = record.get("cwd") or os.environ.get("CLAUDE_PROJECT_DIR")
     if isinstance(folder, str) and folder:
         return folder

@@ -157,7 +157,6 @@ def clear(home: str, *, days: float = 0.0) -> None:
 
 
 def _make_folder(folder: str) -> None:
-    """Make a folder of the home, for the user alone, and the home if it is missing."""
     for each in (os.path.dirname(folder), folder):  # the mode of `makedirs` is for the last only
         os.makedirs(each, mode=0o700, exist_ok=True)
 

@@ -25,8 +25,6 @@ _LIMIT = 7 * 1024 * 1024
 
 
 class WaitingDecision(NamedTuple):
-    """A decision that waits to be sent."""
-
     key: str
     record: dict[str, Any]
     """The decision as JSON values."""
@@ -131,7 +129,6 @@ class Outbox:
         return found
 
     def count(self) -> int:
-        """How many wait."""
         return len(self._names())
 
     def remove(self, key: str) -> None:

@@ -250,5 +250,4 @@ class ReplicaStore(FileStore):
 
 
 def open_replica(team: Team, places: Places, config: Config) -> ReplicaStore:
-    """The memories of a team, for the person at this machine."""
     return ReplicaStore(team, State(places.state_db), config.kinds)

@@ -54,7 +54,6 @@ def note_round(folder: str, error: str = "") -> None:
 
 
 def is_due(folder: str) -> bool:
-    """Whether a round with a team is due."""
     last = last_round(folder)
     passed = time.time() - last.at
     if passed < 0:
@@ -65,5 +64,4 @@ def is_due(folder: str) -> bool:
 
 
 def any_due(home: str) -> bool:
-    """Whether a round with any team is due."""
     return any(is_due(place.folder) for place in teams_in(home))

@@ -48,8 +48,6 @@ class NoAnswer(LtmError):
 
 
 class Synced(NamedTuple):
-    """The figures of one round."""
-
     sent: int = 0
     merged: int = 0
     """Of these, those about a memory that others had changed meanwhile."""
@@ -118,7 +116,6 @@ class TeamServer:
         return said
 
     def _refusal(self, status: int, body: bytes) -> LtmError:
-        """The error for a status."""
         try:
             said = dict(json.loads(body))
         except (ValueError, TypeError):

@@ -62,8 +62,6 @@ def parse_address(said: str) -> TeamAddress:
 
 
 class Team(NamedTuple):
-    """A team as this machine knows it."""
-
     place: TeamPlace
     person: str
     """Who this machine is to the team."""
@@ -76,7 +74,6 @@ class Team(NamedTuple):
 
     @property
     def folder(self) -> str:
-        """Where everything of it is."""
         return self.place.folder
 
     @property
@@ -91,7 +88,6 @@ class Team(NamedTuple):
 
     @property
     def token(self) -> str:
-        """The person's token."""
         path = os.path.join(self.folder, TOKEN_FILE)
         try:
             return read_plain(path, follow=False).decode("ascii").strip()
@@ -116,7 +112,6 @@ def team_named(home: str, name: str) -> Team:
 
 
 def teams(home: str) -> list[Team]:
-    """Every team this machine belongs to."""
     return [_team(place) for place in teams_in(home)]
 
 
@@ -172,7 +167,6 @@ def _write(folder: str, said: Mapping[str, Any]) -> None:
 
 
 def remove(team: Team) -> None:
-    """Delete a team from this machine: its token, its replica and its outbox."""
     # The note goes first: what a removal that was cut short leaves is not a team.
     for name in (TEAM_FILE, TOKEN_FILE, *names_in(team.folder)):
         path = os.path.join(team.folder, name)

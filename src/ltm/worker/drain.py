@@ -46,8 +46,6 @@ _TURN = 0.2  # seconds a drain tries to get its turn: hooks look at the lock for
 
 @dataclass(slots=True)
 class Drained:
-    """What a drain did."""
-
     events: int = 0
     errors: int = 0
     folders: dict[str, None] = field(default_factory=dict)

@@ -56,8 +56,6 @@ SEEN = "seen"
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event of a session. Fields a client did not send are empty."""
-
     key: str
     """Unique and the same at every attempt: who must act only once remembers it."""
     event: str
@@ -115,7 +113,6 @@ class OpenProjects:
         return self._ids[folder]
 
     def open(self, folder: str) -> OpenProject:
-        """The project a folder belongs to."""
         if folder not in self._opened:
             project = OpenProject(folder, environ=self.environ, user=self.user, log=self._log)
             stamps = settings_stamps(project.places, folder)
@@ -163,7 +160,6 @@ Step = Callable[[StepContext], None]
 
 
 def log_event(work: StepContext) -> None:
-    """What the session log learns from an event, whatever its transcript will say."""
     event, log = work.event, work.log
     moment = begun = datetime.fromtimestamp(event.at, UTC)
     cwd, is_end = event.cwd, event.event == "SessionEnd"

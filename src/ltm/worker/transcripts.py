@@ -30,8 +30,6 @@ SKIPPED = {
 
 
 class SessionsRead(NamedTuple):
-    """What came of reading transcripts."""
-
     captured: Captured
     sessions: int
     passages: int
