@@ -110,7 +110,7 @@ def changes(visit: Visit) -> PageValues:
 
 
 def health(visit: Visit) -> PageValues:
-    """Whether all is in order: files, hooks of clients, spend and disk."""
+    """Whether all is in order: files, hooks of clients, the model's spend and disk."""
     value, places = project_figures(visit), visit.places
     checked = value["total"] <= _CHECKED or visit.ask("check") == "yes"
     found = examine(visit.store, places, visit.config).problems if checked else ()
@@ -137,10 +137,6 @@ def health(visit: Visit) -> PageValues:
         "said": value["said"],
         "signing": value["signing"],
         "model": list(model_lines(value["llm"])),
-        "spend": {
-            "calls_today": value["llm"]["calls_today"],
-            "tokens_today": value["llm"]["tokens_today"],
-        },
         "vectors": {"said": vectors.said, "hint": vectors.hint},
         "held": {name: plan.mass_message(name, held) for name, held in value["held"].items()},
         "foreign": value["foreign"],
