@@ -52,6 +52,8 @@ class Kind(NamedTuple):
     """Days after which a line about a memory shows its date; 0 = at once, below 0 = never."""
     explains: int = 0
     """Place among the answers to why something is as it is, lowest first; 0 = after all others."""
+    asked_by: tuple[str, ...] = ()
+    """Words besides its name by which people ask for all memories of this kind."""
 
     @property
     def first_state(self) -> str:
@@ -81,6 +83,7 @@ _TABLE: tuple[Kind, ...] = (
         ("emotional", "emot", "emotion", "relationships"),
         rule=True,
         dated_after=-1,
+        asked_by=("rule",),
     ),
     Kind(
         "preference",
@@ -92,9 +95,19 @@ _TABLE: tuple[Kind, ...] = (
         rule=True,
         dated_after=-1,
         choice=True,
+        asked_by=("rule",),
     ),
     Kind("architecture", "ARCH", "Architecture", 25, ("architectural", "arch"), explains=3),
-    Kind("decision", "DECI", "Key Decisions", 25, ("decisions", "deci"), explains=1, choice=True),
+    Kind(
+        "decision",
+        "DECI",
+        "Key Decisions",
+        25,
+        ("decisions", "deci"),
+        explains=1,
+        choice=True,
+        asked_by=("decide", "agree"),
+    ),
     Kind(
         "pattern",
         "PATT",
@@ -103,6 +116,7 @@ _TABLE: tuple[Kind, ...] = (
         ("patterns", "patt", "convention", "conventions"),
         explains=4,
         choice=True,
+        asked_by=("convention",),
     ),
     Kind(
         "gotcha",
@@ -111,6 +125,7 @@ _TABLE: tuple[Kind, ...] = (
         20,
         ("gotchas", "learning", "learnings", "learn", "pitfall", "lesson"),
         explains=2,
+        asked_by=("pitfall", "lesson"),
     ),
     Kind("fact", "FACT", "Facts", 15, ("facts",), dated_after=7),
     Kind(

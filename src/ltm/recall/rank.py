@@ -108,8 +108,6 @@ _ASKING = (
     " tell told"
 )
 _LISTING = "all current every give list make open see show"
-_RULES = "rule"
-_SPOKEN = {"decision": "decide agree", "gotcha": "trap", "pattern": "style"}
 
 
 @cache
@@ -129,11 +127,9 @@ def kind_words() -> Mapping[str, tuple[str, ...]]:
     """Terms by which people ask for all memories of some kinds, and the names of these kinds."""
     found: dict[str, list[str]] = {}
     for kind in Kinds():
-        aliases = [each for each in kind.aliases if not each.startswith("session")]
-        rules = _RULES if kind.rule else ""
-        for term in terms(" ".join([kind.name, *aliases, _SPOKEN.get(kind.name, ""), rules])):
+        for term in terms(" ".join([kind.name, *kind.asked_by])):
             found.setdefault(term, []).append(kind.name)
-    return {term: tuple(dict.fromkeys(names)) for term, names in found.items()}
+    return {term: tuple(names) for term, names in found.items()}
 
 
 class Question(NamedTuple):
