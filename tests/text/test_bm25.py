@@ -20,7 +20,7 @@ def rarities(words: Sequence[str], holders: Mapping[str, int] = HOLDERS) -> dict
 def score(
     *words: str, title: Sequence[str] = (), tags: Sequence[str] = (), text: Sequence[str] = ()
 ) -> float:
-    return relevance(rarities(words), title, tags, text)[0]
+    return relevance(rarities(words), " ".join(title), " ".join(tags), " ".join(text))[0]
 
 
 def test_the_worked_example() -> None:
@@ -56,18 +56,20 @@ def test_words_add_up_and_the_rare_one_counts_more() -> None:
 
 def test_a_word_that_more_have_than_there_are_still_counts_for_something() -> None:
     """Figures of several vaults need not agree at the same moment."""
-    found, _ = relevance(rarities(["cache"], {"cache": 12}), ["cache"], (), ())
+    found, _ = relevance(rarities(["cache"], {"cache": 12}), "cache", "", "")
     assert found == pytest.approx(math.log(1 + 0.5 / 12.5) * 6 * 2.2 / (6 + 1.2 * 0.6))
-    assert relevance(rarities(["new"], {}), ["new"], (), ())[0] > 0
+    assert relevance(rarities(["new"], {}), "new", "", "")[0] > 0
 
 
 def test_what_matched_is_told_by_place_in_the_order_of_the_question() -> None:
     found, matched = relevance(
         rarities(["redis", "cache", "queue"]),
-        ["the", "cache", "redis"],
-        ["cache"],
-        ["redis", "redis"],
+        "the cache redis",
+        "cache cached",
+        "redis redis",
     )
-    assert found > 0
+    twice, _ = relevance(rarities(["redis"]), "", "", "redis redis")
+    once, _ = relevance(rarities(["redis"]), "", "", "redis rediscover")
+    assert found > twice > once > 0
     assert matched == Matched(("redis", "cache"), ("cache",), ("redis",))
-    assert relevance(rarities(["queue"]), ["cache"], (), ()) == (0.0, Matched())
+    assert relevance(rarities(["queue"]), "cache", "", "") == (0.0, Matched())

@@ -192,8 +192,7 @@ class Lookup:
         rarities = {word: rarity(has, memories) for word, has in zip(words, held, strict=True)}
         scored = []
         for *_, name, file, title, tags, text in rows:
-            fields = (title.split(), tags.split(), text.split())
-            scored.append((*relevance(rarities, *fields), file, name))
+            scored.append((*relevance(rarities, title, tags, text), file, name))
         scored.sort(key=lambda item: (item[0], item[2]), reverse=True)
         best = self._rows([name for *_, name in scored[:limit]])
         items = tuple(

@@ -363,8 +363,7 @@ class FileStore:
         scored = []
         for index, part in found:
             for each in part.candidates:
-                title, tags, text = each.title.split(), each.tags.split(), each.text.split()
-                score, matched = relevance(rarities, title, tags, text)
+                score, matched = relevance(rarities, each.title, each.tags, each.text)
                 scored.append((score, matched, index, each))
         scored.sort(key=lambda item: (item[0], item[3].file), reverse=True)
         items = tuple(

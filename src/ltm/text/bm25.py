@@ -8,7 +8,7 @@ compared, and a word that most memories have still counts for something.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from ltm.record import NamedTuple
 
@@ -39,22 +39,27 @@ def rarity(having: int, total: int) -> float:
 
 
 def relevance(
-    rarities: Mapping[str, float],
-    title: Sequence[str],
-    tags: Sequence[str],
-    text: Sequence[str],
+    rarities: Mapping[str, float], title: str, tags: str, text: str
 ) -> tuple[float, Matched]:
-    """A score above 0 for any match, and what matched; `rarities` of all words of the question."""
-    held = {*title, *tags, *text}
-    here = [word for word in rarities if word in held]
-    matched = Matched(
-        *(tuple([word for word in here if word in field]) for field in (title, tags, text))
-    )
-    counts: dict[str, float] = dict.fromkeys(here, 0.0)
-    for words, field, weight in zip(matched, (title, tags, text), (TITLE, TAGS, TEXT), strict=True):
-        for word in words:
-            counts[word] += weight * field.count(word)
-    return bm25(counts, rarities, len(text) / USUAL, DISCOUNT), matched
+    """A score above 0 for any match, and what matched; `rarities` of all words of the question.
+
+    The fields are words with a blank between them, as an index keeps them.
+    """
+    counts = dict.fromkeys(rarities, 0.0)
+    matched: list[tuple[str, ...]] = []
+    for field, weight in ((title, TITLE), (tags, TAGS), (text, TEXT)):
+        # With two blanks each word has its own around it. To look for a few words is far quicker
+        # than to take all of them apart.
+        whole = f" {field.replace(' ', '  ')} "
+        found = []
+        for word in rarities:
+            if times := whole.count(f" {word} "):
+                counts[word] += weight * times
+                found.append(word)
+        matched.append(tuple(found))
+    here = {word: count for word, count in counts.items() if count}
+    length = (text.count(" ") + 1 if text else 0) / USUAL
+    return bm25(here, rarities, length, DISCOUNT), Matched(*matched)
 
 
 def bm25(
