@@ -100,11 +100,13 @@ def test_a_first_session_that_runs_out_of_time_says_so_and_leaves_a_line_in_the_
     assert list(said) == ["systemMessage"]
     assert "this session starts without its memories" in said["systemMessage"]
     logged = hook_log.last(str(home / ".ltm"))
-    assert f"SessionStart: TimeoutError the first reading of {clone} took more than" in logged
+    # On a machine that is busy the hook's own time may be up before that of the reading.
+    causes = (f"the first reading of {clone} took more than", "time was up before it was done")
+    (cause,) = (each for each in causes if f"SessionStart: TimeoutError {each}" in logged)
 
     ltm = Ltm(home, clone)
     ltm.ok("setup")
-    assert "the first reading of" in ltm.run("doctor").stdout
+    assert cause[:20] in ltm.run("doctor").stdout
 
 
 def test_a_server_keeps_no_dead_process_of_those_it_did_not_wait_for(tmp_path: Path) -> None:
