@@ -151,7 +151,7 @@ def update_memory(call: Call, id: str, settles: str = "", **given: Any) -> str: 
     return "\n".join([settled, *lines] if settled else lines)
 
 
-class _Evidence:
+class _SessionEvidence:
     """What the session was given, read on from one text to keep to the next."""
 
     def __init__(self) -> None:
@@ -175,7 +175,7 @@ class _Evidence:
 
 
 def _evidence(call: Call, session: Current) -> Evidence:
-    return call.kept.part("given", _Evidence).of(session)
+    return call.kept.part("given", _SessionEvidence).of(session)
 
 
 def review_candidates(call: Call, keep: Sequence[str] = (), drop: Sequence[str] = ()) -> str:
