@@ -61,6 +61,28 @@ def test_an_index_that_takes_no_note_loses_no_file(store: FileStore) -> None:
     assert store.read(first.memory.id).memory.title == "First"
 
 
+def test_what_is_kept_during_a_check_is_not_taken_for_damage(
+    store: FileStore, tmp_path: Path
+) -> None:
+    store.create(make("First"))
+    index = store._vaults.index(store.vaults[0])
+    same = index.rows_name()  # an index that is made again gets another
+    with closing(file_store(tmp_path)) as other:
+        left = ["Third", "Second"]
+
+        def meanwhile(statement: str) -> None:
+            if statement.startswith(("SELECT count(*) FROM texts", "SELECT kind")) and left:
+                other.create(make(left.pop()))
+
+        other.list(Filter())
+        index._db.set_trace_callback(meanwhile)
+        store.check(at_once=True)
+        index._db.set_trace_callback(None)
+    assert not left
+    assert index.rows_name() == same
+    assert store.list(Filter()).total == 3
+
+
 def test_a_purge_that_the_index_refuses_deletes_the_files_all_the_same(store: FileStore) -> None:
     kept = store.create(make("Purged words"))
     store.apply(Revise(kept.memory.id, {"content": "other"}))

@@ -36,6 +36,7 @@ from ltm.files.sqlite import (
     is_unwritable,
     look,
     make,
+    snapshot,
     transaction,
     uri,
 )
@@ -533,16 +534,17 @@ class Index(Lookups):
         if self._db.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
             return False
         self._db.execute("INSERT INTO words(words) VALUES('integrity-check')")
-        rows = self._db.execute(
-            f"SELECT {_SHORT_COLUMNS}, data, sum FROM memories JOIN texts USING(row)"
-        )
-        held = 0
-        for *values, known in rows:
-            if _sum(*values) != known:
-                return False
-            held += 1
-        (texts,) = self._db.execute("SELECT count(*) FROM texts").fetchone()
-        return bool(held == texts == self._meta("memories")) and self.is_counted()
+        with snapshot(self._db):  # what others write meanwhile is no damage
+            rows = self._db.execute(
+                f"SELECT {_SHORT_COLUMNS}, data, sum FROM memories JOIN texts USING(row)"
+            )
+            held = 0
+            for *values, known in rows:
+                if _sum(*values) != known:
+                    return False
+                held += 1
+            (texts,) = self._db.execute("SELECT count(*) FROM texts").fetchone()
+            return bool(held == texts == self._meta("memories")) and self.is_counted()
 
     def _join_words(self) -> None:
         """Make one piece of the many that small writes leave; a search looks into each of them."""
