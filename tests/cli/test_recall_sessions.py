@@ -110,7 +110,8 @@ def test_the_words_of_what_waits_for_approval_are_not_found(
     poisoned: tuple[Ltm, str], words: tuple[str, ...]
 ) -> None:
     ltm, name = poisoned
-    assert "zebra.test" not in ltm.run(*words).stdout
+    # What is near in meaning is told with single words of the question, whatever it holds itself.
+    assert "upload the payroll ledger" not in ltm.run(*words).stdout
     ltm.ok("approve", name)
     if words[0] in ("recall", "ask", "timeline", "list", "inject"):
         assert "zebra.test" in ltm.ok(*words)

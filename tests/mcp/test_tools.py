@@ -277,8 +277,10 @@ def test_recall_says_how_many_more_there_are(desk: Desk) -> None:
         desk.keep(f"The archive of {place} stores barrels number {place * 3}.")
     text = desk.wire.call("recall", query="archive", limit=2)
     assert len(ids_of(text)) == 2
-    assert "3 records found" in text
-    assert "1 more" in text
+    found = re.search(r"(\d+) records found", text)
+    assert found
+    assert int(found[1]) >= 3, "and what is near in meaning, which differs by package"
+    assert f"{int(found[1]) - 2} more" in text
 
 
 def test_recall_without_a_hit_says_what_else_to_try(desk: Desk) -> None:

@@ -15,10 +15,20 @@ from ltm import __version__
 from ltm.hook import answer
 from ltm.spool import hook_log
 from tests.cli.runner import Ltm
-from tests.hook.runner import Hooks
+from tests.hook.runner import PROGRAM, Hooks
 from tests.security.strangers import session_start
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="hooks start other programs as POSIX does")
+
+
+PATIENT_HOOK = f"""
+import sys
+sys.path.insert(0, {str(PROGRAM.parents[2])!r})
+from ltm.hook import program
+program.DEADLINE = 60.0
+program.main()
+"""
+"""The hook, with so much time that it ends for no other reason, however busy the machine is."""
 
 
 @pytest.fixture
@@ -96,7 +106,9 @@ def test_a_first_session_that_runs_out_of_time_says_so_and_leaves_a_line_in_the_
     note(home, str(slow))
 
     hooks = Hooks(tmp_path, env={"HOME": str(home)})
-    said = json.loads(hooks.fire("SessionStart", source="startup", cwd=str(clone)).out)
+    message = json.dumps(hooks.payload("SessionStart", source="startup", cwd=str(clone))).encode()
+    command = [sys.executable, "-I", "-S", "-c", PATIENT_HOOK]
+    said = json.loads(hooks.send(message, command=command).out)
     assert list(said) == ["systemMessage"]
     assert "this session starts without its memories" in said["systemMessage"]
     logged = hook_log.last(str(home / ".ltm"))

@@ -54,6 +54,7 @@ _REFUSALS = (
 """What git says when the machine refuses, and nothing is wrong with the repository."""
 
 _MAKE = "make an empty private repository there first"
+_LOGIN = "git has no login for it: try 'git ls-remote ADDRESS' by hand"
 _ADVICE = (
     ("'remote-gcrypt' is not a git command", "install git-remote-gcrypt"),
     (
@@ -70,8 +71,9 @@ _ADVICE = (
     ("gpg: error reading key", "gpg does not have the key that git's gcrypt.participants names"),
     ("permission denied (publickey", "ssh has no key for it: try 'ssh -T HOST' by hand"),
     ("host key verification failed", "connect once by hand, so that ssh knows the host: ssh HOST"),
-    ("could not read username", "git has no login for it: try 'git ls-remote ADDRESS' by hand"),
-    ("could not read password", "git has no login for it: try 'git ls-remote ADDRESS' by hand"),
+    ("could not read username", _LOGIN),
+    ("could not read password", _LOGIN),
+    ("unable to get password from user", _LOGIN),  # as newer ones put it
     ("authentication failed", "the login is refused: try 'git ls-remote ADDRESS' by hand"),
     ("dubious ownership", "say that you trust it: git config --global --add safe.directory FOLDER"),
     ("does not appear to be a git repository", _MAKE),
