@@ -6,6 +6,7 @@ it for a leak otherwise. `secret_contexts.jsonl` has what people put around such
 `more_lookalikes.jsonl.gz` are those of a fifth author: five texts each of 418 kinds, which bring
 what stands around them with them. Nothing was learned from `unseen.jsonl.gz` and
 `unseen_lookalikes.jsonl.gz`, of a sixth author, and nothing may be: they measure what is not known.
+`last_lookalikes.jsonl.gz` came after the weights: rules were written for some of its texts.
 """
 
 from __future__ import annotations
@@ -102,6 +103,10 @@ def unseen() -> list[Kind]:
 
 def unseen_lookalikes() -> list[str]:
     return [text[::-1] for text in _rows("unseen_lookalikes.jsonl.gz")]
+
+
+def last_lookalikes() -> list[str]:
+    return [text[::-1] for text in _rows("last_lookalikes.jsonl.gz")]
 
 
 def _kind(row: dict[str, Any]) -> Kind:

@@ -64,6 +64,7 @@ SAMPLES: tuple[tuple[str, ...], ...] = (
     ),
     ("langsmith-key", "lsv2_pt_{h32}_{h10}"),
     ("pinecone-key", "pcsk_{a70}"),
+    ("wandb-key", "wandb_v1_{w77}"),
     ("tavily-key", "tvly-{a32}", "tvly-dev-{a32}"),
     ("cerebras-key", "csk-{h48}", "- csk-name"),
     ("nvidia-key", "nvapi-{w64}", "- nvapi-key"),
@@ -77,7 +78,7 @@ SAMPLES: tuple[tuple[str, ...], ...] = (
     ("aws-session-token", "IQoJb3JpZ2luX2Vj{a300}"),
     ("aws-bedrock-key", "ABSKQmVkcm9ja{a120}", "ABSK{b120}=", "- ABSK{a40}"),
     ("aws-bedrock-key", "bedrock-api-key-{b120}", "- bedrock-api-key-rotation"),
-    ("aws-secret", "AKIA{u16},{b40}", "- AKIA in account {d12}"),
+    ("aws-secret", "AKIA{u16},{b40}", "AKIA{u16} and {b40}", "- AKIA in account {d12}"),
     ("google-key", "AIza{w35}", "- AIza", "- AIza{w12}"),
     ("google-token", "ya29.a0{w120}"),
     ("google-client-secret", "GOCSPX-{w28}"),
@@ -351,6 +352,7 @@ SAMPLES: tuple[tuple[str, ...], ...] = (
         "- mysql -u root -p shop",
         "- mysql -p < dump.sql",
     ),
+    ("password", "mysql -uroot '-p{a6}&{a6}' -e 1", "- mysql -uroot '-p' shop"),
     ("password", "docker login -u ci -p {a20} x.org", "- docker login -u ci --password-stdin"),
     ("password", "staging: admin / {a10}7", "- admin / user roles", "- root / child"),
     (
@@ -432,6 +434,8 @@ SAMPLES: tuple[tuple[str, ...], ...] = (
         "mosquitto_passwd -b /etc/pw me Rad-Kappe-{d3}",
         "- htpasswd -c .htpasswd me",
     ),
+    ("nuget-key", "dotnet nuget push a.nupkg -k {a46}", "- dotnet nuget push a.nupkg -k $KEY"),
+    ("password", "vsce publish -p {a52}", "- vsce publish -p $PAT"),
     ("password", "redis-cli -h cache -a {a10} ping", "- redis-cli -a $PASS ping"),
     (
         "password",

@@ -54,7 +54,7 @@ _SCHEME = (
 # What makes a value of the text in it: `String::from("…")`, `bytes.fromhex("…")`.
 _MADE_OF = (
     r"(?:(?:new[ ])?(?:String(?:::from)?|\[\]byte|str|bytes(?:\.fromhex)?|Buffer\.from|Some"
-    r"|unhexlify|atob"
+    r"|unhexlify|atob|(?=\()"
     r"|Secret\w{0,8}(?:(?:::|\.)(?:new|of|from))?|(?:base64\.)?b64decode)\([ ]?(?=b?[\"']))?"
 )
 # A mark-up element that holds one value: `password: <code>…</code>`.
@@ -123,7 +123,8 @@ _TIES = {
     ),
     # `<password>…</password>`, `<property name="password">…`, `<Password><Value>…</Value>`
     "element": _Tie(
-        r"(?:[ ]{0,3}>|\\{0,15}[\"'][ ]?>|>\s{0,40}<\w{1,20}>|[ ]encoding=\"\w{1,12}\">)"
+        r"(?:[ ]{0,3}>|\\{0,15}[\"'][ ]?>(?:\s{0,40}<[Vv]alue>)?|>\s{0,40}<\w{1,20}>"
+        r"|[ ]encoding=\"\w{1,12}\">)"
         r"(?:<!\[CDATA\[)?\s{0,40}"
         r"(?=[^<>\s][^<>\n]{3,512}(?:</|\]\]>|\n[ \t]{0,40}</))"
     ),

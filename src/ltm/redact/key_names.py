@@ -49,7 +49,7 @@ _SPOKEN = {
         "|συνθημ|κωδ|رمز عبور|رمز المرور|كلمة مرور|পাসওয়ার্ড|พาส|解压码|合言葉|kelmet el"
         "|phrase secrète|фраза|jelmondat|salalause|kodesætning|lösenfras|wachtzin"
         "|security question|security code|türcode|code wifi|door code|ww|katasandi"
-        "|parola d'ordine|palabra clave|暗証番号|passcode"
+        "|parola d'ordine|暗証番号|passcode"
         "|contrasenya|pasahitz|lykilorð|parool|parole ir|adgangskod|koden|kodeord|pääsykood|sandi"
         # Phrases
         "|phrase de passe|phrase de récupération|frase de paso|frase de acceso|frase de acesso"
@@ -162,7 +162,7 @@ _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
 _AFTER = words(
     "value val str string text plain plaintext raw env base base64 b64 hex default old new"
     " current prod production staging dev development test live prev previous backup main"
-    " primary secondary master root admin readonly rw ro data"
+    " primary secondary master root admin readonly rw ro data v"
 )
 # A key of these opens something.
 _OPENING = words(
@@ -381,7 +381,9 @@ FAMILIES: tuple[Family, ...] = (
 
 
 # They end as a password does, and are none.
-_NO_PASS = words("bypass compass encompass surpass trespass overpass underpass onepass lastpass")
+_NO_PASS = words(
+    "askpass bypass compass encompass surpass trespass overpass underpass onepass lastpass"
+)
 # A key of these is made up by a person, as a password is.
 _SHARED = words("shared preshared wpa wpa2 wep wifi wlan")
 # A secret of these as well.
@@ -427,6 +429,8 @@ def spoken_promise(lowered: str, found: re.Match[str]) -> tuple[int, Promise] | 
         ending = None
     if found[0] in _WHOLE and _INSIDE.match(lowered[start - 1 : start]):
         return None  # an enclave is not a `clave`
+    if found[0] == "clave" and lowered.endswith("palabra ", 0, start):
+        return None  # what a text is about
     end = ending.end() if ending else end
     if kind == "key" and (secret := _SECRET_KEY.match(lowered, end)):
         end = secret.end()

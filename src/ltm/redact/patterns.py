@@ -127,6 +127,7 @@ SHAPES: tuple[Shape, ...] = (
     _token("huggingface-token", "hf_ api_org_", r"%A{34,40}" + _END),
     _token("langsmith-key", "lsv2_pt_ lsv2_sk_", r"%H{32}_%H{10}"),
     _token("pinecone-key", "pcsk_", r"%W{50,}"),
+    _token("wandb-key", "wandb_v1_", r"%W{60,}"),
     _token("tavily-key", "tvly-", r"(?:dev-|prod-)?%A{32}(?!%A)"),
     _token("cerebras-key", "csk-", r"[a-z0-9]{48}" + _END),
     _token("nvidia-key", "nvapi-", r"%W{50,}"),
@@ -143,7 +144,8 @@ SHAPES: tuple[Shape, ...] = (
     _token("aws-bedrock-key", "ABSK", r"[A-Za-z0-9+/]{90,}={0,2}"),
     _token("aws-bedrock-key", "bedrock-api-key-", r"[A-Za-z0-9+/%]{60,}={0,2}"),
     Shape("aws-secret", ("AKIA", "ASIA"),
-          r"A[KS]IA%U{16}[^\w\n]{1,8}([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])", starts=False),
+          r"A[KS]IA%U{16}[^\w\n]{1,8}(?:[a-z]{1,12}[^\w\n]{1,4}){0,4}"
+          r"([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])", starts=False),
     _token("google-key", "AIza", r"%W{35}(?!%W)"),
     _token("google-token", "ya29.", r"[A-Za-z0-9_.-]{30,}"),
     _token("google-client-secret", "GOCSPX-", r"%W{28}"),
@@ -348,6 +350,8 @@ SHAPES: tuple[Shape, ...] = (
            r"[^\n]{0,300}?(?:-u|--user)[ =]?[\"']?[^\s:\"'\[]{1,64}:([^\s\"']{3,512})"),
     _after("password", ("sshpass -p",), r" ?[\"']?([^\s\"'-][^\s\"']{2,128})"),
     _option("mysql, mysqldump, mysqladmin, mariadb", "-p"),
+    _after("password", ("mysql ", "mysqldump ", "mysqladmin ", "mariadb "),
+           r"(?:[^\n]{0,200}? )?(?:'-p([^'\n]{3,128})'|\"-p([^\"\n$]{3,128})\")"),
     _after("password", ("docker login ",),
            r"[^\n]{0,200}?(?:-p|--password)[ =][\"']?([^\s\"'-][^\s\"']{2,128})"),
     _after("password", ("admin / ", "root / ", "Admin / "),
@@ -415,6 +419,9 @@ SHAPES: tuple[Shape, ...] = (
     _maybe(("qpdf --encrypt ",), r"(\S{5,64}) "),
     _maybe(("htpasswd ", "mosquitto_passwd "),
            r"(?:-\w{1,5} ){0,3}(?:\S*[/.]\S* )?[\w.@-]{1,64} ([^\s\"'`]{5,64})"),
+    _after("nuget-key", ("nuget push ", "nuget setapikey "),
+           rf"(?:[^\n]{{0,200}}? )?(?:-k|--api-key|-ApiKey) {_ARGUMENT}"),
+    _option("vsce publish, ovsx publish", "-p "),
     _option("redis-cli", "-a "),
     _option("mongo, mongosh, mongodump, mongorestore, mongoexport, mongoimport, mongostat, twine,"
             " ncftp, ncftpput, ncftpget, ncftpls, cqlsh, cypher-shell, arangosh, az login,"

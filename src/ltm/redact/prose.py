@@ -24,6 +24,7 @@ from ltm.redact.key_names import Promise, is_label
 from ltm.redact.values import (
     has_digit,
     is_code,
+    is_command,
     is_field,
     is_hash,
     is_named,
@@ -56,6 +57,7 @@ _ID = re.compile(
 _NO_VALUE = re.compile(
     r"(?i:ctrl|control|alt|shift|cmd|meta|super)\+|[A-Za-z][\w.-]*-[0-9a-f]{32,}\Z"
 )
+_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]+\Z")
 _HASH = re.compile(r"[0-9a-f]{32}(?:[0-9a-f]{8}|[0-9a-f]{32})?(?![\w-])")
 _OF_A_HASH = re.compile(
     r"\b(?:at|commit|request|revision|merge|checkout|head|tree|parent|object|build|trace|span|etag"
@@ -70,13 +72,35 @@ _OTHER_ID = re.compile(
     r"(?i:request|trace|span|correlation|message|tool_?use|event)[-_ ]?(?i:id)[\"'\\]{0,4}"
     r"[ ]?(?:[:=,]|=>)?[ ]?[\"'\\]{0,4}\Z|(?<![\w-])(?i:id)[ ]?=[ ]?\Z"
 )
+# What a word right before a value calls it: `secretName: db`, `key_path=…`.
+_OTHER_KEY = re.compile(
+    r"(?:(?:\A|[\n,;{(\[?&<])[ \t]{0,20}[\"'\\]{0,3}(?:[\w.-]{1,30}[_.-])?|[a-z](?=[A-Z])|[\"'])"
+    r"(?i:name|ref|path|file|mode|type|kind|version|namespace|url|uri|host|port|algorithm|alg"
+    r"|keyid|fingerprint|comment|label|title|description|hint|placeholder|prompt|autocomplete|class"
+    r"|(?<!ecret)(?<!ecret_)id)"
+    r"[\"'\\]{0,3}[ ]?[:=][ ]?[\"'\\]{0,3}\Z"
+)
+_MUST_BE_SET = re.compile(r"\$\{\w{1,80}:?\?[^}\n]{0,160}\Z")
+"""`${NAME:?words that are said if it is missing`."""
+_SENTENCE_BEFORE = re.compile(r"[?!.。？！][\"'”»]?\s{1,3}[\"'„“«¿¡]?\Z")
+_WORD_BEHIND = re.compile(r"[ ][^\W\d_]{1,20}(?:[ ,.!?\"'”»<]|\Z)")
+_QUESTION = re.compile(r"(?:[ ][^\s?]{1,24}){1,8}[ ]?\?")
+_FAILURE = re.compile(
+    r"\b(?:fatal|error|could not|cannot|can't|failed|unable|denied|refused)\b[^\n]{0,160}\Z",
+    re.IGNORECASE,
+)
+_LABEL_END = re.compile(r"(?:[ ][^\W\d_]{1,20}){1,5}[.!?…]?[\"'”»“<]")
 _ENCRYPTED = re.compile(r"ENC\[AES256_GCM,[^\]\s]*\Z")
 KEPT_THERE = re.compile(r"[\"'`]? ?(?:금고|볼트|보관함)?에 ?(?:있|저장|보관)")
 """What stands in Korean after the place where a password is kept."""
 # "pass" that is a statement of a program, or what is done with a value.
 _TO_PASS = re.compile(r"\b(?:to|not|n't|can|could|must|should|would|may|tests?|checks?|all)[ ]+\Z")
 _PASSED = re.compile(r"[ ]*(?:\r?\n|\Z)|[ ]+(?:it|the|a|an|them|along|through|to|by|``|None)\b")
-_ADVERB = re.compile(r"[a-z]{3,}(?:al|ful|ive|ous|ent|ant|ic)ly\Z")
+_NO_WORD = re.compile(
+    r"[a-z]{3,}(?:al|ful|ive|ous|ent|ant|ic)ly\Z|(?:of|and|or|but|than)[ ]"
+    r"|(?:button|label|legend|option|title|th|h[1-6])>"
+)
+"""An adverb, the middle of a sentence, or what a form says."""
 _UNSPACED = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u3000-\u303f\uff00-\uffef"
 _IN_TOKEN, _AND = rf"[^\s\"`,;&\\\\{_UNSPACED}]", r"&(?!quot|apos|amp|lt|gt|\#)"
 _TOKEN = re.compile(
@@ -169,8 +193,9 @@ def by_words(text: str, places: Sequence[NamePlace]) -> Iterator[tuple[int, int,
     """Start, end and kind of every token that the words around it make a secret."""
     for text_around, offset, place, first, until in _windows(text, places):
         for start, end, kind in _secrets(text_around, place, first, until):
-            if not _is_named(text, offset + start):
-                yield offset + start, offset + end, kind
+            at, to = offset + start, offset + end
+            if not (_is_named(text, at) or _is_another(text, offset + place.end, at, to)):
+                yield at, to, kind
 
 
 @lru_cache(maxsize=1024)
@@ -183,7 +208,7 @@ def _secrets(
     least = -_model()["bias"] * UNIT
     return tuple(
         (start, end, _kind(place.held))
-        for start, end, groups, after, said in _judged(text, place, first, until, _is_no_key)
+        for start, end, groups, after, said in _judged(text, place, first, until, _is_unlike)
         if sum([group.weight for group in groups]) + _weight(after, said) > least
         and not _is_harmless(text[start:end], place.held)
         and not KEPT_THERE.match(text, end)
@@ -193,15 +218,19 @@ def _secrets(
 
 def _is_harmless(value: str, held: Promise) -> bool:
     """Whether what the words around it make a secret is something else by its looks."""
-    if is_code(value) or is_term(value) or _ADVERB.match(value):
+    if is_code(value) or is_term(value) or _NO_WORD.match(value):
+        return True
+    if held.kind == "login" and _ID.match(value):
         return True
     if held.weak and (_NO_VALUE.match(value) or value[0] == ":"):
         return True
-    return _is_no_key(value, held)
+    return _is_unlike(value, held)
 
 
-def _is_no_key(value: str, held: Promise) -> bool:
+def _is_unlike(value: str, held: Promise) -> bool:
     """Whether a value does not look like the key, token or session that is promised."""
+    if held.kind == "signature" and _HEX.match(value):
+        return True
     if held.kind == "session":
         made = " " in value or is_random(value) or _SEED.match(value) is not None
         return _ID.match(value) is not None or not made
@@ -246,6 +275,30 @@ def _is_named(text: str, start: int) -> bool:
         return True
     data = text.rfind(";base64,", max(0, start - _LONGEST_DATA), start)
     return data >= 0 and _EMBEDDED.search(text, max(0, data - 66), start) is not None
+
+
+def _is_another(text: str, name_end: int, start: int, end: int) -> bool:
+    """Whether a value is something else by where it stands: of another key, the first word of a
+    label, of a question or of the next sentence, or what is said of something that failed."""
+    if _OTHER_KEY.search(text, max(0, start - 40), start):
+        return True
+    if _MUST_BE_SET.search(text, max(0, start - 250), start):
+        return True
+    if not text[start:end].replace(" ", "").isalpha():
+        return False
+    if name_end <= start and _FAILURE.search(text, max(0, name_end - 200), name_end):
+        return True
+    before = text[start - 1 : start]
+    if before and before in "\"'`„“«>" and _LABEL_END.match(text, end):
+        return True
+    if before and before in "\"'`" and is_command(text[start : text.find(before, end)][:200]):
+        return True
+    begins = name_end <= start and text[start].isupper() and text[start + 1 : end].islower()
+    if begins and _QUESTION.match(text, end):
+        return True
+    since = max(name_end, start - 6)
+    opened = begins and _SENTENCE_BEFORE.search(text, since, start) is not None
+    return opened and _WORD_BEHIND.match(text, end) is not None
 
 
 def weights() -> dict[str, Any]:

@@ -269,8 +269,8 @@ def _longest_word(stem: str) -> str:
 
 @cache
 def _marks() -> re.Pattern[str]:
-    """Where a beginning that is not a word stands: only its first character, so that none is passed
-    over that begins inside of another."""
+    """Where a beginning stands that starts with a mark: only that one, so that none is passed over
+    that starts inside of another."""
     after: defaultdict[str, list[str]] = defaultdict(list)
     for hint in chain.from_iterable(beginnings()):
         if not _WORD_START.match(hint):

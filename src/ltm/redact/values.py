@@ -68,6 +68,11 @@ _TALK_STEM = re.compile(
     r"|измен|сброш|yanlış|hatalı|geçersiz|gerekli|zorunlu|boş|onjuist|verplicht|ongeldig|verlop"
     r"|vereist|leeg|felaktig|ogiltig|krävs|forkert|påkræv|ugyldig|påkrevd|väärä|pakoll|virheell"
     r"|nesprávn|neplatn|povinn|helytelen|kötelező|greșit|obligator|λάθος|λανθασμ"
+    # At least, at most, too short, contains
+    r"|mindestens|höchstens|vähintään|enintään|minst\b|högst|mindst|højst|alespoň|nejméně|nejvýše"
+    r"|legalább|legfeljebb|najmniej|conajmniej|maksym|minim|zumindest|minstens|almeno|немен|щонайм"
+    r"|příliš|liian|túlságos|prea\b|trop\b|troppo|demasiad|至少|最少|不少于|包含|必须|必須|不能|需要"
+    r"|最低|以上|少なくとも|최소|이상"
 )
 _FUNCTION = words(
     "the a an in on at to for of no by as and or but with from that this it its it's be is are"
@@ -89,7 +94,10 @@ _FIELDS = _STOP | words(
 _TYPE = re.compile(
     r"(?:Optional|Union|List|Dict|Option|Vec|Array|Promise|Record|Map|Set|Box|Arc)[\[<]"
 )
-_URL = re.compile(r"[a-z][a-z0-9+.-]*://|data:|mailto:|sha\d{1,3}[-:]|urn:|arn:", re.IGNORECASE)
+_URL = re.compile(
+    r"[a-z][a-z0-9+.-]*://|data:|mailto:|sha\d{1,3}[-:]|urn:|arn:|=?dword:",
+    re.IGNORECASE,
+)
 _CODE = re.compile(
     r"""[A-Za-z_$][\w$]*(?:(?:\.|->|::|\?\.)[A-Za-z_$][\w$]*)*[?!]?[(\[]""", re.VERBOSE
 )
@@ -154,7 +162,12 @@ _CALL = re.compile(r"[A-Za-z_][\w.]*\(b?\Z")
 _STATEMENT = re.compile(
     r"[)\]}]+\.[A-Za-z]\w*\(?\Z|(?:raise|return|throw|assert|await|yield|elif)(?: [A-Za-z]\w*)?\Z"
 )
-_NAMED_VARIABLE = re.compile(r"[a-z]+(?:_[a-z0-9]+)*_(?:password|passwd|secret|token|key)\Z")
+_NAMED_VARIABLE = re.compile(
+    r"[a-z]+(?:_[a-z0-9]+)*_(?:password|passwd|secret|token|key)\Z"
+    r"|[a-z]+(?:[A-Z][a-z]+)*(?:Password|Passwd|Passphrase|Secret|Token|Key)\Z"
+)
+_OPTION = re.compile(r"--?[a-z][a-z0-9]*(?:-[a-z0-9]+)*\Z")
+_COMMAND = re.compile(r"[a-z][\w./-]*[ ](?:[^\n]*[ ])?--?[a-zA-Z][\w-]*(?:[ =]|\Z)")
 _LINE_OF_FILE = re.compile(
     r"[\w./-]{1,200}\.[a-z]{1,5}:\d+\Z|[a-z][\w.-]*/\Z|(?:commit|tree|blob)/[0-9a-f]{7,64}\Z"
 )
@@ -165,7 +178,8 @@ _METHOD = re.compile(
     r"(?i:utf-?(?:8|16|32)|latin-?1|iso-8859-\d{1,2}|socks[45][ah]?|0x[0-9a-f]{1,8}"
     r"|(?:hmac|rsa|ecdsa|hs|rs|es|ps|aes|sha|md)(?:-?sha)?-?\d{1,4}(?:-\w{2,6})?"
     r"|(?:[cdjlmnst]|qu)['’][a-zà-ÿ]+|latest"
-    r"|(?:\w+-){0,2}(?:llama|gpt|claude|mistral|qwen|gemini)-\w[\w.-]*)\Z"
+    r"|(?:\w+-){0,2}(?:llama|gpt|claude|mistral|qwen|gemini)-\w[\w.-]*"
+    r"|\#[0-9a-f]{3}(?:[0-9a-f]{3}(?:[0-9a-f]{2})?)?;?|(?:wlan|eth|wg|tun|tap|ppp|usb|bond)\d{1,3})\Z"
 )
 _SECRETS = words("password passwords secret secrets token key credentials")
 
@@ -284,6 +298,8 @@ def is_phrase(value: str, *, bare: bool = False) -> bool:
         return False
     if _CODE_MARK.search(value) or any(word in _NO_PHRASE for word in parts):
         return False
+    if is_command(value):
+        return False
     small = sum(word in _FUNCTION for word in parts)
     if small * 2 >= len(parts) or (bare and small) or any(map(_TALK_STEM.match, parts)):
         return False
@@ -296,10 +312,15 @@ def is_code(value: str) -> bool:
     part of a module."""
     if _CALL.match(value) or _STATEMENT.match(value):
         return True
-    if _NAMED_VARIABLE.match(value) or _LINE_OF_FILE.match(value):
+    if _NAMED_VARIABLE.match(value) or _LINE_OF_FILE.match(value) or _OPTION.match(value):
         return True
     module = _MODULE.match(value) is not None and _HUMP.search(value) is not None
     return module and not is_random(value)
+
+
+def is_command(value: str) -> bool:
+    """Whether this is a command with an option."""
+    return _COMMAND.match(value) is not None
 
 
 def is_term(value: str) -> bool:
@@ -307,9 +328,17 @@ def is_term(value: str) -> bool:
     return is_public(value) or _METHOD.match(value) is not None
 
 
+_PUBLIC = (
+    *("pk_test_", "pk_live_", "ENC[AES256_GCM"),
+    # How the data of public keys begin: of SSH, and in DER
+    *("AAAAB3NzaC1", "AAAAC3NzaC1", "AAAAE2VjZHNhLXNoYTIt", "AAAAGnNrLXNzaC1", "MCowBQYDK2V"),
+    *("MIIBIjANBgkqhkiG9w0BAQEF", "MIICIjANBgkqhkiG9w0BAQEF", "MFkwEwYHKoZIzj0CAQYI"),
+)
+
+
 def is_public(value: str) -> bool:
     """Whether this is meant to be read by anyone, or encrypted."""
-    return value.startswith(("pk_test_", "pk_live_", "ENC[AES256_GCM"))
+    return value.startswith(_PUBLIC)
 
 
 def is_variable(value: str) -> bool:
