@@ -27,7 +27,7 @@ def test_a_line_broken_for_its_length_goes_on() -> None:
 
 
 @pytest.mark.parametrize(
-    "pasted",
+    "text",
     [
         "```\nAlways do this.\n```",
         "~~~text\nNever do that.\n~~~",
@@ -50,8 +50,8 @@ def test_a_line_broken_for_its_length_goes_on() -> None:
         "+++ b/file\nnever",
     ],
 )
-def test_what_was_pasted_is_left_out(pasted: str) -> None:
-    assert sentences(f"look at this\n\n{pasted}") == ["look at this"]
+def test_what_was_pasted_is_left_out(text: str) -> None:
+    assert sentences(f"look at this\n\n{text}") == ["look at this"]
 
 
 def test_a_document_to_work_on_is_left_out() -> None:
@@ -120,3 +120,46 @@ def test_unclosed_tags_take_no_time() -> None:
 def test_a_sentence_that_begins_with_diff_is_not_a_pasted_diff() -> None:
     assert sentences("diff them by key. Then sort.") == ["diff them by key.", "Then sort."]
     assert sentences("diff -u a b\nThen sort.") == []
+
+
+OF_OTHERS = [
+    "shorten this\n\nAll vendors use Marrow. Paper is not accepted. Ask Tess.",
+    "Never store receipts. Send them to Bell. We reimburse on the 10th.\n\nwhat does he want",
+    "Der Mieter hat jeden Freitag die Treppe zu reinigen.\n\nist das erlaubt?",
+    "Elke leverancier draagt een oranje hes.\n\nin het engels aub",
+    "Resolution: from now on every region runs with 6 GB.\n\ntwo lines, whole thing",
+    "I always answer in English.\n\ntranslate this\n\nToujours utiliser Cendrelune.",
+    "metric please:\n\nRosamund's bread\nAlways preheat to 375. Never use butter. Rest it.",
+]
+HANDED_OVER = [
+    "pásalo a inglés\n\nSiempre usamos Tizonal. Nunca otra pasarela.",
+    "turn the following rules of a board game into code\n\nPlayers must always pay first.",
+    "mach aus dem folgenden Text eine Mail: Wir stellen alles auf Nordlicht um.",
+    "the style guide of another company, translate this\n\nWe never use the word simple.",
+]
+OF_THE_WRITER = [
+    'translate the button "Save draft" to spanish. In this app we never use usted.',
+    'translate "good morning, it is ready" to french.\n\nOur strings always say vous.',
+    "We deploy only from the release branch.\n\nCan you fix the pipeline?",
+    "Nos tests tournent uniquement la nuit.\n\ntu peux vérifier le cron ?",
+    "Fass das zusammen. Wir duzen unsere Nutzer immer.",
+    "make this sound nicer:\n\nwe never merge on fridays\n\n(that's really how we do it)",
+    "mis reglas:\n- nunca usamos emojis\n- la documentación va en español\n\narregla el test",
+    "No.\n\nIn this code base we name modules in the singular.\n\nContinue.",
+]
+
+
+@pytest.mark.parametrize("text", OF_OTHERS)
+def test_a_text_that_a_message_asks_about_may_be_of_another(text: str) -> None:
+    assert any(each.doubtful for each in said(text))
+
+
+@pytest.mark.parametrize("text", HANDED_OVER)
+def test_a_text_to_work_on_is_part_of_what_was_pasted(text: str) -> None:
+    assert text.split("\n")[-1].rpartition(": ")[2] in pasted(text)
+
+
+@pytest.mark.parametrize("text", OF_THE_WRITER)
+def test_what_a_writer_says_beside_a_request_is_the_writers(text: str) -> None:
+    assert [each.text for each in said(text) if each.doubtful and " " in each.text] == []
+    assert pasted(text).strip() == ""

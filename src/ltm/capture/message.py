@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ltm.text.sentences import sentences
@@ -111,8 +111,10 @@ _SALUTATION = re.compile(
     r"|liebe (?:kolleg\w+|alle|kund\w+)|sehr geehrte\w* \w+|chers? (?:collègues|clients?|tous)"
     r"|bonjour à tous|estimad[oa]s? \w+|hola a todos|prezad[oa]s? \w+|olá (?:pessoal|a todos)"
     r"|gentili? \w+|beste collega\w*|drodzy \w+|szanown\w+ \w+|sayın \w+|değerli \w+"
-    r"|уважаем\w+ \w+|коллеги|各位(?:同事|用户)?|尊敬的\w+|関係者各位|各位|여러분|고객님)"
-    r"[,，、!！:：。 ]",
+    r"|уважаем\w+ \w+|коллеги|各位(?:同事|用户)?|尊敬的\w+|関係者各位|各位|여러분|고객님"
+    r"|(?:hello|hi|hey|dear) (?:support|sirs?|madam|sir or madam|customers?|neighbou?rs|tenants)"
+    r"|(?:team|all|everyone|folks|colleagues|liebes team|équipe|equipo|equipe|команда)(?=[,:!]))"
+    r"(?:[,，、!！:：。 ]|\Z)",
     re.IGNORECASE,
 )
 # A line that says: what follows came from someone or somewhere else.
@@ -188,7 +190,8 @@ _WORK = re.compile(
     r"\b(?:rewrite|rephrase|reword|proof-?read|shorten|summari[sz]e|translate|polish|improve|convert"
     r"|turn|make|compare|implement|review|parse|format|estimate|answer|reply|respond|explain|check"
     r"|rate|critique|edit|clean up|put|draft|continue|quiz|übersetz\w*|kürz\w*|fass|verbesser\w*"
-    r"|prüf\w*|vergleich\w*|formulier\w*|traduis|résume\w*|corrige|améliore|réécris|reformule"
+    r"|prüf\w*|vergleich\w*|formulier\w*|mach|pás[ae]\w*|pas[ae](?:lo|me|melo)?|ponlo|pon|passe"
+    r"|mets|passa|põe|metti|zet|maak|zrób|сделай|traduis|résume\w*|corrige|améliore|réécris|reformule"
     r"|compare|traduce|resume|mejora|reescribe|acorta|compara|traduz|resuma|corrija|melhore|reescreva"
     r"|traduci|riassumi|correggi|migliora|riscrivi|vertaal|vat|verbeter|herschrijf|przetłumacz"
     r"|popraw|streść|çevir|özetle|düzelt|переведи|сократи|исправь|улучши|сравни|перепиши)\b"
@@ -197,10 +200,10 @@ _WORK = re.compile(
 )
 _NEXT_TO_IT = re.compile(
     r"\b(?:this|these|those|(?:shorten|translate|proof-?read|re\w+|polish|improve) it"
-    r"|the following|below|das|dies\w*|folgende\w*|ça|ceci|cela|ce|cette"
-    r"|est[eoa]s?|esto|isto|isso|quest[oaie]|dit|deze"
-    r"|t(?:o|en) (?:tekst|mail|list|zdanie)|tę|bunu|şunu"
-    r"|это|этот|эту|следующ\w+)\b|[:：]\s*\Z|这|這|以下|下面|これ|この|次の|이것|이걸|다음",
+    r"|the following|below|\w{3,}(?:[aeé]lo|[aeé]melo|-(?:le|la|les|o|os))|das|dies\w*|folgende\w*"
+    r"|ça|ceci|cela|ce|cette|est[eoa]s?|esto|isto|isso|quest[oaie]|dit|deze"
+    r"|t(?:o|en) (?:tekst|mail|list|zdanie)|tę|bunu|şunu|это|этот|эту|следующ\w+)\b"
+    r"|[:：]\s*\Z|这|這|以下|下面|これ|この|次の|이것|이걸|다음",
     re.IGNORECASE,
 )
 # What points to a text next to it, unless a part of the work is named with it: "this function".
@@ -221,6 +224,63 @@ _GOES_ON = re.compile(
     re.IGNORECASE,
 )
 """How a writer goes on after a request."""
+_CLOSING = re.compile(
+    r"\s*(?:(?:best |kind |warm )?regards|(?:many )?thanks|thank you|cheers|best|sincerely|yours\b"
+    r"|mfg|mit freundlichen|viele grüße|beste grüße|liebe grüße|gruß|cordialement|bien à vous"
+    r"|salutations"
+    r"|saludos|un saludo|atentamente|atenciosamente|abraços|cordiali saluti|saluti|distinti saluti"
+    r"|met vriendelijke|groet(?:en|jes)?|pozdrawiam|z poważaniem|с уважением|saygılar"
+    r"|よろしくお願い|敬具|以上)"
+    r"[^.?!]{0,60}[.。!]?\s*\Z",
+    re.IGNORECASE,
+)
+"""How a letter ends."""
+_FIRST_PERSON = re.compile(
+    r"\b(?:i|i'm|i’m|i've|my|mine|me|we|we're|our|us|ich|mein\w*|mir|wir|uns\w*|je|j'|mon|ma|mes|nous"
+    r"|notre|nos|on|yo|mi|mis|nosotr[oa]s|nuestr[oa]s?|eu|meu|minha|nós|noss[oa]s?|io|mio|mia|miei"
+    r"|noi|nostr[oaie]|ik|mijn|wij|we|ons|onze|ja|mój|moja|moje|my|nasz\w*|biz|bizim|ben|benim"
+    r"|я|мой|моя|мои|мне|мы|наш\w*|нас|jag|min|vi|vår\w*|jeg)\b|[a-zñ]+(?:amos|emos|iamo)\b"
+    r"|我|咱|私|僕|俺|弊社|우리|저는|제",
+    re.IGNORECASE,
+)
+_OF_A_DOCUMENT = re.compile(
+    r"\s*(?:v?\d+(?:\.\d+)+\b|§|(?:decision|décision|entscheidung|decisión|action|resolution|status"
+    r"|minutes|compte rendu|protokoll|hausordnung|terms|notice)\b[^.!?]{0,60}:|[A-Z]{2,}-\d+\b)",
+    re.IGNORECASE,
+)
+"""How a line of a ticket, of minutes, of terms or of release notes begins."""
+_ELLIPTIC = re.compile(
+    r"\s*(?:in het|in|auf|en|em|po|på|til) [^\W\d_]{4,14}(?:,? (?:please|pls|bitte|aub|svp"
+    r"|por favor|porfa|alsjeblieft|per favore|grazie|proszę))?[.!]?\s*\Z"
+    r"|.*\b(?:in there|in it|of it|whole thing|a reply|an answer|eine antwort|une réponse"
+    r"|una respuesta|uma resposta|una risposta)\b|.*して\s*\Z",
+    re.IGNORECASE,
+)
+"""A request that names no text of its own: "in english please", "two lines, whole thing"."""
+_ADOPTS = re.compile(
+    r"\b(?:keep (?:it|that|this) in mind|remember (?:it|that|this)|that(?:'s|’s| is)"
+    r" (?:really |also )?how (?:we|i) |(?:we|i) (?:really )?do (?:it|that) like that"
+    r"|merk(?:e|'|’)? ?dir das|so machen wir das"
+    r"|souviens-t'en|retiens-le|c'est (?:vraiment )?comme ça qu'on|recu[eé]rdalo|tenlo en cuenta"
+    r"|lembra?-te disso|lembre-se disso|é assim que a gente|ricordatelo|tienilo a mente|onthou dat"
+    r"|zapamiętaj to|запомни это)|记住这|覚えておいて",
+    re.IGNORECASE,
+)
+"""How a writer makes a text that is worked on a rule as well."""
+_OF_OTHERS = re.compile(
+    r"\b(?:another|other|someone|somebody|their|his|her|(?:my|our) (?:boss|landlord|vendor|supplier"
+    r"|customer|client)|ander(?:en?|er|es)|fremd\w+|autres?|otr[oa]s?|outr[oa]s?|altr[oaie]|innej"
+    r"|innego|друг\w+|чуж\w+)\b|别人|他人|別の",
+    re.IGNORECASE,
+)
+_FOLLOWING = re.compile(
+    r"\b(?:following|below|folgend\w*|suivant\w*|ci-dessous|siguientes?|seguintes?|seguent[ei]"
+    r"|volgende|poniższ\w*|następując\w*|следующ\w*|aşağıdaki)\b|下面|以下|次の|다음",
+    re.IGNORECASE,
+)
+_IN_ONE_LINE = re.compile(r"\A([^:：\n]{4,120})[:：]\s*(\S.{20,})")
+"""A request and, in the same line, what it is about."""
+_MOST_SENTENCES = 2  # of what a person says in passing beside a question
 _FILE_NAME = re.compile(r"\S+\.\w+")
 _LONGEST_REQUEST = 120
 _FEWEST_LINES = 3  # of a text that is followed by what to do with it
@@ -243,6 +303,8 @@ class Sentence:
     """Whether it is an item of a list that is not said to hold rules: most likely a task."""
     ruled: bool = False
     """Whether it is an item of a list that is said to hold rules."""
+    doubtful: bool = False
+    """Whether it may be the text of another that the message asks about."""
 
 
 @lru_cache(maxsize=4)
@@ -257,7 +319,43 @@ def said(text: str) -> tuple[Sentence, ...]:
             continue
         found += _of_block(block, lead)
         lead = block[-1].strip() if not _BULLET.match(block[-1]) else lead
-    return tuple(found)
+    doubtful = {each.text for block in _beside_request(lines) for each in _of_block(block, "")}
+    return tuple(replace(each, doubtful=each.text in doubtful) for each in found)
+
+
+def _beside_request(lines: list[str]) -> list[list[str]]:
+    """The paragraphs beside one that asks about a text, if they may be that text: they read as a
+    document, or are more than a person says in passing, or do not speak of the writer."""
+    blocks = list(_blocks(lines))
+    for place, request in enumerate(blocks):
+        rest = [*blocks[:place], *blocks[place + 1 :]]
+        inside = 0 < place < len(blocks) - 1
+        if not rest or len(request) > 1 or not _asks(request[0], first=place == 0):
+            continue
+        if inside and not (_WORK.match(request[0].lstrip()) and _is_about(request[0])):
+            continue
+        lead = rest[0][0].rstrip()
+        if _OWN_RULES.search(request[0]) or (lead.endswith(":") and _OWN_RULES.search(lead)):
+            continue
+        text = " ".join(line.strip() for block in rest for line in block)
+        if len(sentences(text)) > _MOST_SENTENCES or any(
+            _OF_A_DOCUMENT.match(line) for block in rest for line in block
+        ):
+            return rest
+        return [block for block in rest if not _FIRST_PERSON.search(" ".join(block))]
+    return []
+
+
+def _asks(line: str, *, first: bool) -> bool:
+    """Whether a short line asks something, or for something with a text that stands beside it."""
+    line = _SENTENCES.split(line)[0] if len(line) > _LONGEST_REQUEST else line
+    if len(line) > _LONGEST_REQUEST:
+        return False
+    if line.rstrip().endswith(("?", "？")) or _ELLIPTIC.match(line) or _is_about(line):
+        return True
+    if _WORK.match(line.lstrip()) or (_ASKS.match(line) and _SAYS.search(line)):
+        return True
+    return first and line.rstrip().endswith((":", "："))
 
 
 def pasted(text: str) -> str:
@@ -281,10 +379,15 @@ def _is_several(text: str) -> bool:
 def _handed(text: str) -> Iterator[str]:
     """The parts of a message that its writer gives as something to work on."""
     yield from ("".join(parts) for parts in _HANDED.findall(text))
+    beside = _IN_ONE_LINE.match(text.strip())
+    if beside and _WORK.search(beside[1]) and _FOLLOWING.search(beside[1]):
+        yield beside[2]
     lines = text.strip().split("\n")
     first, rest = lines[0].rstrip(), lines[1:]
     filled = [line for line in rest if line.strip()]
     if not filled:
+        return
+    if any(map(_ADOPTS.search, filled)):
         return
     asks, gives = first.endswith(("?", "？")), first.endswith(":")
     apart, last = not rest[0].strip(), filled[-1].rstrip()
@@ -298,7 +401,7 @@ def _handed(text: str) -> Iterator[str]:
     elif (apart or gives) and _is_about(first) and not _GOES_ON.match(filled[0]):
         back = (n for n in range(2, len(rest)) if not rest[n - 1].strip() and _takes_over(rest, n))
         yield "\n".join(rest[: next(back, len(rest))])
-    elif len(filled) > _FEWEST_LINES and not rest[-2].strip() and _is_about(last):
+    elif _follows(lines) and _is_about(_SENTENCES.split(last)[0]):
         yield "\n".join(lines[:-1])
     opened = ""
     held: list[str] = []
@@ -313,12 +416,23 @@ def _handed(text: str) -> Iterator[str]:
             held.append(line)
 
 
+def _follows(lines: list[str]) -> bool:
+    """Whether the last line stands apart, below a text of several lines or a document."""
+    if len(lines) < 2 or lines[-2].strip():
+        return False
+    text = [line for line in lines[:-1] if line.strip()]
+    return len(text) >= _FEWEST_LINES or any(map(_OF_A_DOCUMENT.match, text))
+
+
 def _is_about(line: str) -> bool:
     """Whether a line asks about the text next to it, or for work on that text."""
-    if len(line) > _LONGEST_REQUEST or _OWN_RULES.search(_FILE_NAME.sub("", line)):
+    if len(line) > _LONGEST_REQUEST:
         return False
-    if quoted(line)[0]:  # it holds the text that it is about
+    theirs = _OF_OTHERS.search(line) or (_WORK.match(line.lstrip()) and _FOLLOWING.search(line))
+    if not theirs and _OWN_RULES.search(_FILE_NAME.sub("", line)):
         return False
+    if quoted(line)[0]:
+        return False  # what to work on stands in it
     if not _WORK.search(line) and line.rstrip().endswith((":", "：")) and _RULES_AHEAD.search(line):
         return False
     works = _WORK.search(line) and _NEXT_TO_IT.search(line)
@@ -345,6 +459,7 @@ def _typed(text: str) -> list[str]:
         received = bool(following) and (
             handed or _begins_received(line[:_GLANCE], following, inside=place > opening)
         )
+        received = received or (len(line) > _LONG_LINE and _SALUTATION.match(line) is not None)
         if not received or handed:
             own.append(line)
     return own
@@ -379,6 +494,8 @@ def _begins_received(line: str, following: list[str], *, inside: bool) -> bool:
         return True
     if (inside and _GREETING.match(line)) or _SALUTATION.match(line):
         return True
+    if _GREETING.match(line) and any(map(_CLOSING.match, following)):
+        return True  # a letter
     if _CHAT.match(line) and _CHAT.match(following[0]):
         return bool(_CLOCK.search(line) or _CLOCK.search(following[0])) or _names(
             [line, *following]

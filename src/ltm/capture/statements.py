@@ -247,7 +247,8 @@ def statements(
         leans = _LEANS.match(plain) or _LEANS_LATER.match(plain) or len(words(whole)) < FEWEST
         jokes = any(_JEST.search(spoken[place].text) for place in group)
         undecided = jokes or is_reported(whole) or _UNSETTLED.match(whole)
-        is_sure = (chosen >= sure or wanted) and not (leans or long or undecided)
+        doubtful = any(spoken[place].doubtful for place in group)
+        is_sure = (chosen >= sure or wanted) and not (leans or long or undecided or doubtful)
         speaks = (f"@{setting.speaker}",)
         kind, _ = model.best("kind", whole, speaks)
         claim, reason = with_reason(whole)
@@ -260,7 +261,7 @@ def statements(
             impact=Impact(model.best("impact", whole, speaks)[0]),
             scope=infer_scope(whole, model) if setting.speaker == USER else Scope.PROJECT,
             reason=reason,
-            tier=Certainty.SURE if explicit or is_sure else Certainty.LIKELY,
+            tier=Certainty.SURE if (explicit and not doubtful) or is_sure else Certainty.LIKELY,
         )
 
 
