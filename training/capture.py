@@ -26,7 +26,7 @@ from ltm.capture.provenance import Evidence
 from ltm.capture.statements import AGENT, ANYWHERE, JOINS, USER, Setting, pair_signs, signs
 from ltm.kinds import Kinds
 from ltm.model import Impact, Scope, Trust
-from ltm.sessions.turns import AssistantText, UserText
+from ltm.sessions.turns import UserText
 from ltm.text.judge import WEIGHTS, Judge, grams, unpacked, weights
 from training.corpus import SCRIPTS, Keep, Session, read_sessions, sessions, statements
 from training.fit import Example, fitted
@@ -41,6 +41,8 @@ LIKELY = {USER: 0.65, AGENT: 0.5}
 """The same for all sentences that are sure or likely; agents report much and conclude little."""
 _LIKELY_OF_AGENT = 0.15
 """From where on a sentence of the agent is likely at the latest, so that causes are not lost."""
+_TRIED = (0.15, 0.2, 0.3, 0.4, 0.5)
+"""From where on a sentence of the user may be likely: what would come of each is shown."""
 _COUNTED = "abd"
 """How the names of the authors begin who count in the figures of all."""
 _ALONE = 2.5
@@ -74,7 +76,9 @@ class _Recorder(Judge):
     """Notes what a listener asks about, and finds nothing worth keeping."""
 
     def __init__(self) -> None:
-        super().__init__({"heads": {}, "tiers": {USER: (1, 1), AGENT: (1, 1), JOINS: (1, 1)}})
+        causes = {"classes": ["keep"], "bias": [-99.0], "rows": {}}  # none is found, none is noted
+        tiers = {USER: (1, 1), AGENT: (1, 1), JOINS: (1, 1)}
+        super().__init__({"heads": {AGENT: causes}, "tiers": tiers})
         self.asked: list[tuple[str, str, list[str]]] = []
 
     def worth(self, speaker: str, text: str, stands: Iterable[str]) -> float:
@@ -93,8 +97,6 @@ def sentences(session: Session) -> Iterator[Sentence]:
     lines = {turn.line: USER if isinstance(turn, UserText) else AGENT for turn in session.turns}
     for turn in session.turns:
         listener.hear([turn])
-        if isinstance(turn, AssistantText):
-            recorder.asked.clear()  # asked about a cause, not whether to keep it
         yield from _labelled(session, recorder, turn.line, lines)
     listener.candidates()
     yield from _labelled(session, recorder, -1, lines)
@@ -321,19 +323,42 @@ def _validated(
     chosen = tiers([row for row in asked if _counts(row[0].author)])
     rows = []
     all_sure, all_both = Tally(), Tally()
+    waits = {least: Tally() for least in _TRIED}
+    reached = {least: Tally() for least in _TRIED}
     notes: list[str] = []
     for author in authors:
         model = Judge({"heads": models[author], "tiers": chosen})
         own_sessions = [each for each in material.sessions if each.author == author]
-        sure, both = tallies(own_sessions, model)
+        sure, _, both = tallies(own_sessions, model)
         rows.append(_row(author, sure, both, [row for row in asked if row[0].author == author]))
         if _counts(author):
             all_sure += sure
             all_both += both
             notes += sure.notes
+            for least in _TRIED:
+                model.tiers = {**chosen, USER: (least, chosen[USER][1])}
+                _, likely, both = tallies(own_sessions, model)
+                waits[least] += likely
+                reached[least] += both
     counted = [row for row in asked if _counts(row[0].author)]
-    rows.append(_row("all of a and b", all_sure, all_both, counted))
+    rows.append(_row("all of a, b, d", all_sure, all_both, counted))
     table("By author, judged by a model of the others", _HEAD, rows)
+    number = sum(_counts(each.author) for each in material.sessions)
+    table(
+        "From where on a sentence of the user is likely, over all of a, b and d",
+        ["likely from", "both: recall", "precision", "candidates a session", "right", "from empty"],
+        [
+            [
+                least,
+                f"{reached[least].recall:.3f}",
+                f"{reached[least].precision:.2f}",
+                f"{(likely.right + likely.wrong) / number:.2f}",
+                f"{likely.precision:.2f}",
+                f"{likely.noisy} of {likely.empty}",
+            ]
+            for least, likely in waits.items()
+        ],
+    )
     table(
         "Right answers",
         ["question", "share"],
@@ -361,28 +386,29 @@ def _counts(author: str) -> bool:
     return author[0] in _COUNTED and author != SCRIPTS
 
 
-def tallies(found: Iterable[Session], model: Judge) -> tuple[Tally, Tally]:
-    """What a model makes of sessions: what is sure, and what is sure or likely."""
-    sure, both = Tally(), Tally()
+def tallies(found: Iterable[Session], model: Judge) -> tuple[Tally, Tally, Tally]:
+    """What a model makes of sessions: what is sure, what is likely, and both together."""
+    sure, likely, both = Tally(), Tally(), Tally()
     for session in found:
         candidates = heard(session, model)
         sure.add(session, [each for each in candidates if each.tier is Certainty.SURE])
+        likely.add(session, [each for each in candidates if each.tier is Certainty.LIKELY])
         both.add(session, candidates)
-    return sure, both
+    return sure, likely, both
 
 
 def blind(path: Path, *, show: bool) -> None:
     """Judge the sessions of a file with the weights there are, and print the row of the table."""
     found = read_sessions(path)
     model = Judge(unpacked(weights()))
-    sure, both = tallies(found, model)
+    sure, likely, both = tallies(found, model)
     asked = [
         (each, model.worth(each.speaker, each.text, each.signs))
         for session in found
         for each in sentences(session)
     ]
     table(f"{path.name}: {len(found)} sessions", _HEAD, [_row(path.stem, sure, both, asked)])
-    print(f"\nof sure and likely, from empty sessions: {both.noisy} of {both.empty}")
+    print(f"\nof likely alone: {likely.precision:.2f} right; from empty sessions: {likely.noisy}")
     if show:
         print("\n".join(sure.notes))
 

@@ -170,7 +170,7 @@ def test_a_user_who_quotes_what_was_given_does_not_state_it(text: str, trust: st
 def test_what_waits_is_vouched_for_only_by_a_message_that_states_it(
     text: str, alone: bool, trust: str
 ) -> None:
-    candidate = told(text, Trust.USER, alone=alone)
+    candidate = told(text, Trust.USER, message=text if alone else "")
     assert Evidence().judged([candidate], waiting=[REPEATED[0]])[0].source.trust == trust
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ltm.text.judge import WEIGHTS, Judge, grams, judge, unpacked, weights, words
+from ltm.text.judge import SCALE, UNIT, WEIGHTS, Judge, grams, judge, unpacked, weights, words
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -34,6 +35,29 @@ def test_words_count_alone_in_pairs_in_threes_and_by_their_beginning() -> None:
     found = grams("we always deploy")
     assert {"^ we", "we", "we always", "we always deploy", "alwa*"} <= {*found}
     assert len(found) == len({*found})
+
+
+_SENTENCES = st.lists(
+    st.sampled_from(
+        ["we", "always,", "Deploy", "`a b`", "no?!", "don’t", "x.py", "HTTP", "用空格", "é"]
+    )
+    | st.text(max_size=9)
+).map(" ".join)
+
+
+@given(_SENTENCES)
+def test_a_text_is_worth_what_its_n_grams_weigh(text: str) -> None:
+    rows = {gram: [place % 7 - 3, 2 - place % 5] for place, gram in enumerate(grams(text))}
+    found = [rows[gram] for gram in grams(text)]
+    share = SCALE / UNIT / math.sqrt(len(found))
+    one, other = (share * sum(each) for each in zip(*found, strict=True))
+    first = {gram: [row[0]] for gram, row in rows.items()}
+    yes = Judge({"heads": {"a": {"classes": ["k"], "bias": [0.5], "rows": first}}, "tiers": {}})
+    both = {"classes": ["j", "k"], "bias": [0.0, 0.0], "rows": rows}
+    kind, sure = Judge({"heads": {"a": both}, "tiers": {}}).best("a", text)
+    assert yes.worth("a", text, []) == pytest.approx(1 / (1 + math.exp(-0.5 - one)))
+    assert sure == pytest.approx(1 / (1 + math.exp(-abs(one - other))))
+    assert kind == "j" or one <= other
 
 
 def test_it_says_which_words_counted_most() -> None:

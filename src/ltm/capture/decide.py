@@ -21,6 +21,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
+from ltm.capture.message import said
 from ltm.decisions import Add, Applied, Contradict, Decision, Reinforce, Supersede
 from ltm.errors import Conflict, NotFound
 from ltm.kinds import Kinds
@@ -28,9 +29,11 @@ from ltm.model import Impact, Memory, Scope, Source, Status, Stored, Trust, new_
 from ltm.store.store import Store
 from ltm.text.display import one_line
 from ltm.text.infer import auto_tags, infer_impact
-from ltm.text.sameness import Sameness, Verdict, judge, leaves_out
+from ltm.text.sameness import Sameness, Verdict, announces, judge, leaves_out, same
 from ltm.text.sentences import opens_with, short_title, shortened, summary_of, title_of
 from ltm.text.similarity import jaccard, tokens_of
+
+_ANNOUNCEMENT = 6  # words of a sentence that only announces a change
 
 
 class Certainty(StrEnum):
@@ -58,13 +61,11 @@ class Candidate:
     state: str = ""
     replaces: str = ""
     """The text of the memory it says it replaces."""
-    changed: bool = False
-    """Whether a change was announced right before it was said."""
+    message: str = ""
+    """The message of a person that says it."""
     withdraws: str = ""
     """The lines of the message that was taken back with it."""
     tags: tuple[str, ...] = ()
-    alone: bool = False
-    """Whether its message says nothing else, so that it is stated and not quoted."""
     fleeting: bool = False
     """Whether it says where the work stands, so that little is lost by leaving it out."""
     observed: str = ""
@@ -74,6 +75,23 @@ class Candidate:
     at: str = ""
     """When it was said, as the transcript has it."""
     tier: Certainty = Certainty.SURE
+
+    @property
+    def alone(self) -> bool:
+        """Whether its message says nothing else, so that it is stated and not quoted."""
+        return same(self.text, self.message)
+
+    @property
+    def changed(self) -> bool:
+        """Whether its message announces a change, of it or of whatever comes next."""
+        marks = (each.text for each in said(self.message) if announces(each.text))
+        return any(_is_about(mark, self.text) for mark in marks)
+
+
+def _is_about(mark: str, text: str) -> bool:
+    """Whether a sentence that announces a change speaks of a text, or of whatever comes next."""
+    words = tokens_of(mark)
+    return len(mark.split()) <= _ANNOUNCEMENT or 2 * len(words & tokens_of(text)) >= len(words)
 
 
 def as_memory(candidate: Candidate, now: datetime, difficulty: float = 0.0) -> Memory:

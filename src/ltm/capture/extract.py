@@ -34,7 +34,7 @@ from ltm.model import Source, Trust
 from ltm.redact.redact import redacted
 from ltm.sessions.turns import AssistantText, Command, Commit, ToolUse, Turn, UserText
 from ltm.text.judge import Judge, judge
-from ltm.text.sameness import announces, holds, opposed, same, says_otherwise
+from ltm.text.sameness import holds, opposed, says_otherwise
 from ltm.text.similarity import tokens_of
 
 _TASK_LISTS = frozenset({"TodoWrite"})
@@ -48,7 +48,6 @@ _LONG = 500
 _LOOKED_AT = 50_000
 """Characters of one message that are looked at. Secrets go first: a cut could hide half of one."""
 _AT_ONCE = 400
-_ANNOUNCEMENT = 6  # words of a sentence that only announces a change
 _NOT_TRIED, _CHANGED, _PROVEN = range(3)
 """How far a cause the agent named went: nothing was done, something was changed, and it passed."""
 
@@ -87,6 +86,7 @@ class Listener:
         self._worked = self._ran = self._failed = self._changed = False
         self._last: AssistantText | None = None
         self._cause: AssistantText | None = None
+        self._explained: list[AssistantText] = []
         self._tried, self._proven = _NOT_TRIED, 0
         self._tasks: ToolUse | None = None
         self._found: list[Candidate] = []
@@ -116,8 +116,7 @@ class Listener:
                     self._last = turn
                     self._answered, self._worked = True, False
                     self._asked = turn.text.rstrip().endswith(("?", "？"))
-                    if cause_in(opening(turn.text, _LOOKED_AT), self._model):
-                        self._cause, self._tried = turn, _NOT_TRIED  # the latest is the true one
+                    self._explained.append(turn)
                 case ToolUse():
                     self._answered = self._worked = True
                     if not _is_closing(turn):
@@ -171,11 +170,22 @@ class Listener:
                 self._surroundings.ran(run)
                 self._ran, self._failed = True, self._failed or run.failed
                 if self._tried != _NOT_TRIED:
+                    self._find_cause()
+                if self._tried != _NOT_TRIED:
                     self._tried = _CHANGED if run.failed else _PROVEN
                     self._proven = run.line
             case FileEdit() as change:
                 self._fixes.changed(change)
+                self._find_cause()
                 self._changed, self._tried = True, _CHANGED
+
+    def _find_cause(self) -> None:
+        """The latest cause the agent named; it is looked for once something is tried."""
+        for turn in reversed(self._explained):
+            if cause_in(opening(turn.text, _LOOKED_AT), self._model):
+                self._cause, self._tried = turn, _NOT_TRIED
+                break
+        self._explained.clear()
 
     def _from_user(self, turn: UserText) -> None:
         source = Source(Trust.USER, self._session, str(turn.line))
@@ -190,19 +200,14 @@ class Listener:
         heard = list(notes(text, self._kinds, source)) or list(
             statements(text, self._kinds, source, setting, self._model)
         )
-        marks = [each.text for each in said(text) if announces(each.text)] if heard else []
         former = self._stated if withdraws(said(text)) else ""
         known = [each for each in self._found if former and each.source.lines == former]
         if known:  # that was all of it, or its last part
             self._found.remove(known[-1])
         for each in heard:
-            changed = any(_is_about(mark, each.text) for mark in marks)
-            alone = same(each.text, turn.text)
             sure = former and known and known[-1].tier is Certainty.SURE
             tier = Certainty.SURE if sure else each.tier
-            self._found.append(
-                replace(each, at=turn.at, changed=changed, alone=alone, withdraws=former, tier=tier)
-            )
+            self._found.append(replace(each, at=turn.at, message=text, withdraws=former, tier=tier))
             former = ""
         self._stated = source.lines if heard else ""
 
@@ -218,6 +223,9 @@ class Listener:
     def _task_over(self, answer: str = "") -> None:
         """Listen to the agent's last words on a task; `answer` is what the user says to them."""
         turn, self._last = self._last, None
+        if self._tried == _PROVEN:
+            self._find_cause()
+        self._explained.clear()
         cause, self._cause = self._cause, None
         if cause is not None and cause is not turn and self._tried == _PROVEN:
             claim = cause_in(redacted(opening(cause.text, _LOOKED_AT)), self._model)
@@ -272,24 +280,27 @@ def _best(found: list[Candidate], kinds: Kinds, most: int) -> list[Candidate]:
         if state:
             single.add(candidate.kind)
         latest.append(candidate)
+    words = {id(each): tokens_of(each.text) for each in found}
     kept: list[Candidate] = []
     for candidate in sorted(latest, key=lambda each: (each.tier is Certainty.LIKELY, -each.weight)):
-        if any(holds(known.text, candidate.text) for known in kept):
+        own = words[id(candidate)]
+        near = [each for each in kept if not own or not own.isdisjoint(words[id(each)])]
+        if any(holds(known.text, candidate.text) for known in near):
             continue
-        less = [each for each in kept if _says_less(each, candidate)]
+        less = [each for each in near if _says_less(each, candidate)]
         if less:  # the fuller one takes the place of what it holds
             kept = [each for each in kept if not any(each is other for other in less[1:])]
             kept[next(at for at, each in enumerate(kept) if each is less[0])] = candidate
         elif sum(each.tier is candidate.tier for each in kept) < most:
             kept.append(candidate)
     chosen = {id(candidate) for candidate in kept}
-    ordered = [(each, tokens_of(each.text)) for each in found if id(each) in chosen]
+    ordered = [each for each in found if id(each) in chosen]
     return [
         each
-        for place, (each, words) in enumerate(ordered)
+        for place, each in enumerate(ordered)
         if not any(
-            not words.isdisjoint(others) and _takes_back(later, each)
-            for later, others in ordered[place + 1 :]
+            not words[id(each)].isdisjoint(words[id(later)]) and _takes_back(later, each)
+            for later in ordered[place + 1 :]
         )
     ]
 
@@ -309,9 +320,3 @@ def _says_less(former: Candidate, candidate: Candidate) -> bool:
     """Whether a thing learned is wholly within another one of its sort, said by the same."""
     alike = former.tier is candidate.tier and former.source.trust is candidate.source.trust
     return alike and holds(candidate.text, former.text)
-
-
-def _is_about(mark: str, text: str) -> bool:
-    """Whether a sentence that announces a change speaks of a text, or of whatever comes next."""
-    words = tokens_of(mark)
-    return len(mark.split()) <= _ANNOUNCEMENT or 2 * len(words & tokens_of(text)) >= len(words)

@@ -682,6 +682,12 @@ _TAIL = re.compile(
     r"|\s(?:[:;=]-?[()DP]+|xD))[\s!.?]*\Z",
     re.IGNORECASE,
 )
+# With these it ends, which is seen at once.
+_CLOSINGS = (
+    "please", "pls", "thanks", "thank you", "thx", "btw", "by the way", "fyi", "lol", "future",
+    "from now on", "going forward", "next time", "you know", "stick to that", "ok", "okay",
+    "alright", "right", "got it", "understood", "cheers", "(", ")", "d", "p",
+)  # fmt: skip
 _REASON = re.compile(
     r"[\s,;–—-]+(?:because(?: of(?! the fact))?|since(?! (?:the|last|then|yesterday|\d))"
     r"|given that|due to(?: the fact that)?|as otherwise|the reason (?:is|being)(?: that)?)\s+",
@@ -698,6 +704,7 @@ def opening(text: str, most: int) -> str:
     return head[: max(head.rfind(" "), head.rfind("\n"), 0)]
 
 
+@lru_cache(maxsize=64)
 def tidy(sentence: str) -> str:
     """A statement without greetings, fillers and thanks, as one sentence with a capital and a stop.
 
@@ -708,7 +715,9 @@ def tidy(sentence: str) -> str:
         text = text[1:-1]
     while former != text:
         former, text = text, _LEAD.sub("", _SYMBOLS.sub("", text))
-        text = _TAIL.sub("", text).strip(" ,;:–—-").rstrip("!.")
+        if text.rstrip(" !.?").lower().endswith(_CLOSINGS):
+            text = _TAIL.sub("", text)
+        text = text.strip(" ,;:–—-").rstrip("!.")
     if not text:
         return ""
     first = text.split()[0]

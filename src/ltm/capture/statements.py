@@ -9,6 +9,7 @@ the cause an agent names, and the next steps it lists.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -21,7 +22,7 @@ from ltm.model import Impact, Scope, Source
 from ltm.redact.redact import redacted
 from ltm.sessions.turns import ToolUse
 from ltm.text.infer import infer_scope
-from ltm.text.judge import Judge, grams, judge, words
+from ltm.text.judge import Judge, first_words, judge, length
 from ltm.text.sentences import shortened, title_of
 
 USER, AGENT = "user", "agent"
@@ -41,7 +42,10 @@ _ORDERED = 0.01
 """What an order that begins with "always", "never" or the like is worth at least."""
 _RULED = 0.04
 """What an item of a list that is said to hold rules is worth at least to be a candidate."""
-_LENGTHS = (1, 2, 3, 4, 6, 8, 11, 15, 20, 30, 50)
+_SIZES = (1, 2, 3, 4, 6, 8, 11, 15, 20, 30, 50, 99)
+_LENGTH = {size: f"@length {size}" for size in _SIZES}
+_PLACE, _AMONG = ([f"@{each} {n}" for n in range(5)] for each in ("place", "sentences"))
+_ASKING = ("?", "？")
 _QUOTE = re.compile(r"[\"“„«]")
 _REPORTED = re.compile(
     r"(?!(?:(?:as|like|and|but|so|ok|wie|como|comme) )*"
@@ -140,37 +144,36 @@ def signs(spoken: Sequence[Sentence], place: int, setting: Setting) -> list[str]
     sentence = spoken[place]
     plain = sentence.text.rstrip()
     size = _size(plain)
-    found = [f"@length {size}", f"@place {min(place, 3)}", f"@sentences {min(len(spoken), 4)}"]
-    named = {
-        "@last": place == len(spoken) - 1,
-        "@listed": sentence.listed,
-        "@ruled": sentence.ruled,
-        "@question": plain.endswith(("?", "？")),
-        "@quoted": bool(_QUOTE.search(plain)),
-        "@first": setting.first,
-        "@first, alone": setting.first and len(spoken) == 1,
-        "@asked": setting.asked,
-        f"@asked, length {size}": setting.asked,
-        f"@asked, place {min(place, 2)}": setting.asked,
-        "@worked": setting.worked,
-        "@failed": setting.failed,
-        "@changed": setting.changed,
-    }
-    found += [name for name, holds in named.items() if holds]
+    found = [_LENGTH[size], _PLACE[min(place, 3)], _AMONG[min(len(spoken), 4)]]
+    named = (
+        ("@last", place == len(spoken) - 1),
+        ("@listed", sentence.listed),
+        ("@ruled", sentence.ruled),
+        ("@question", plain.endswith(_ASKING)),
+        ("@quoted", _QUOTE.search(plain)),
+        ("@first", setting.first),
+        ("@first, alone", setting.first and len(spoken) == 1),
+        ("@asked", setting.asked),
+        (f"@asked, length {size}", setting.asked),
+        (f"@asked, place {min(place, 2)}", setting.asked),
+        ("@worked", setting.worked),
+        ("@failed", setting.failed),
+        ("@changed", setting.changed),
+    )
+    found += [name for name, holds in named if holds]
     if setting.speaker == USER:
         found += setting.message
     if place:
         found += _beginning("before", spoken[place - 1].text)
     if place + 1 < len(spoken):
         found += _beginning("after", spoken[place + 1].text)
-        found += ["@question after"] * spoken[place + 1].text.rstrip().endswith(("?", "？"))
-    return [*found, *_beginning("answer", setting.answer[:LONGEST])]
+        found += ["@question after"] * spoken[place + 1].text.rstrip().endswith(_ASKING)
+    return [*found, *_beginning("answer", setting.answer)] if setting.answer else found
 
 
 def _size(text: str) -> int:
     """How many words a text has, roughly."""
-    length = len(words(text))
-    return next((each for each in _LENGTHS if length <= each), 99)
+    return _SIZES[bisect_left(_SIZES, length(text), 0, len(_SIZES) - 1)]
 
 
 def _of_message(spoken: Sequence[Sentence], turn: int) -> tuple[str, ...]:
@@ -179,13 +182,13 @@ def _of_message(spoken: Sequence[Sentence], turn: int) -> tuple[str, ...]:
     if len(spoken) > 1:
         length = sum(len(each.text) for each in spoken)
         found.append(f"@message {min(5, max(0, length.bit_length() - 4))}")
-        if any(each.text.rstrip().endswith(("?", "？")) for each in spoken):
+        if any(each.text.rstrip().endswith(_ASKING) for each in spoken):
             found.append("@message asks")
     return tuple(found)
 
 
 def _beginning(where: str, text: str) -> list[str]:
-    begins = words(text[:80])[:2]
+    begins = first_words(text[:80], 2)
     return [f"@{where} {' '.join(begins[:n])}" for n in range(1, len(begins) + 1)]
 
 
@@ -225,26 +228,23 @@ def statements(
                 worth[place] = 0.0
         long = sum(len(each.text) for each in spoken) > _MUCH
     own_words = setting.first and not any(_QUOTE.search(each.text) for each in spoken)
-    counts = [
-        bool(asked[place])
-        or ordered[place]
-        or worth[place] >= (min(likely, _RULED) if each.ruled else likely)
-        for place, each in enumerate(spoken)
-    ]
+    least_of = [min(likely, _RULED) if each.ruled else likely for each in spoken]
+    weighed = zip(asked, ordered, worth, least_of, strict=True)
+    counts = [bool(wish) or order or each >= enough for wish, order, each, enough in weighed]
     for group in _groups(spoken, worth, asked, counts, model):
         first = group[0]
         chosen = max(worth[place] for place in group)
         explicit = any(asked[place] for place in group)
         parts = [tidy(asked[place] or spoken[place].text) for place in group]
         whole = joined(*parts)
-        if not whole or len(words(whole)) < 2:
+        if not whole or length(whole) < 2:
             continue
         wanted = ordered[first] or (
-            own_words and chosen >= _PLAIN and _is_choice(whole, kinds, model)
+            own_words and _PLAIN <= chosen < sure and _is_choice(whole, kinds, model)
         )
         # What leans on the words before it cannot be understood without them.
         plain = tidy(spoken[first].text)
-        leans = _LEANS.match(plain) or _LEANS_LATER.match(plain) or len(words(whole)) < FEWEST
+        leans = _LEANS.match(plain) or _LEANS_LATER.match(plain) or length(whole) < FEWEST
         jokes = any(_JEST.search(spoken[place].text) for place in group)
         undecided = jokes or is_reported(whole) or _UNSETTLED.match(whole)
         doubtful = any(spoken[place].doubtful for place in group)
@@ -282,7 +282,7 @@ def _groups(
                 yield group
             before = place - 1
             takes = place and not (group and group[-1] == before) and _joins(spoken, place, model)
-            asks = place and spoken[before].text.rstrip().endswith(("?", "？"))
+            asks = place and spoken[before].text.rstrip().endswith(_ASKING)
             group = [before, place] if takes and not asks and not asked[place] else [place]
         elif group:
             yield group
@@ -295,11 +295,12 @@ def _joins(spoken: Sequence[Sentence], place: int, model: Judge) -> bool:
     """Whether a sentence is one statement with the one before it."""
     if spoken[place].listed or spoken[place].ruled or len(spoken[place].text) > LONGEST:
         return False
-    if is_standing_order(spoken[place].text) and not _LEANS.match(spoken[place].text):
-        return False  # it stands by itself, and a later order must not put the other out of force
     leans = _LEANS.match(spoken[place].text)
-    if not leans and len(words(spoken[place - 1].text)) < 2:
-        return False  # "Commit." says nothing of the rule that follows
+    if not leans and (
+        is_standing_order(spoken[place].text)  # a later order must not put the other out of force
+        or length(spoken[place - 1].text) < 2  # "Commit." says nothing of the rule that follows
+    ):
+        return False
     least = _LEANING if leans else _TAKEN
     return model.worth(JOINS, spoken[place].text, pair_signs(spoken, place)) >= least
 
@@ -312,11 +313,9 @@ def pair_signs(spoken: Sequence[Sentence], place: int) -> list[str]:
 
 
 def _is_choice(text: str, kinds: Kinds, model: Judge) -> bool:
-    """Whether a text clearly is a wish, a choice or a convention.
-
-    First messages mostly describe tasks, so the judge is unsure of whatever stands in them.
-    """
-    shares = model["kind"].shares(grams(text), (f"@{USER}",))
+    """Whether a text clearly is a wish, a choice or a convention: first messages mostly describe
+    tasks, so the judge is unsure of whatever stands in them."""
+    shares = model["kind"].shares(text, (f"@{USER}",))
     return sum(shares.get(kind.name, 0.0) for kind in kinds if kind.choice) >= _CLEARLY
 
 
@@ -354,9 +353,7 @@ _LAST = re.compile(
     r"(?:\s+\w+){0,2})[.!。！]*\Z",
     re.IGNORECASE | re.DOTALL,
 )
-_MARK = re.compile(
-    rf"remember|memori|in mind|note|forget|memory|{_SPACED}|{_UNSPACED}", re.IGNORECASE
-)
+_MARK = re.compile(rf"remember|memori|in mind|note|forget|memory|{_SPACED}|{_UNSPACED}")
 _TAIL = r"(?: (?:please|pls|down|well|for (?:later|next time|the future)|in (?:the )?future))*"
 _POINTS_BACK = re.compile(
     r"(?:(?:and|so|please|pls|ok)[ ,]*)*(?:(?:remember|memori[sz]e|note) (?:that|this|it|these)"
@@ -400,7 +397,7 @@ def is_standing_order(sentence: str) -> bool:
 
 def asked_for(sentence: str) -> str:
     """What a sentence asks to remember; '' when it asks nothing, or names nothing."""
-    if not _MARK.search(sentence) or sentence.rstrip().endswith(("?", "？")):
+    if not _MARK.search(sentence.lower()) or sentence.rstrip().endswith(_ASKING):
         return ""
     if points_back(sentence):
         return ""
@@ -536,7 +533,7 @@ def _likeliest_cause(text: str, model: Judge) -> tuple[float, str]:
     spoken = sentences_of(text, setting)[:_CAUSE_SENTENCES]
     best, found = 0.0, ""
     for place, each in enumerate(spoken):
-        worth = model.worth(AGENT, each.text, signs(spoken, place, setting))
+        worth = model[AGENT].worth(each.text, signs(spoken, place, setting))
         is_statement = not each.text.rstrip().endswith(("?", ":"))
         if worth >= best and is_statement and not is_standing_order(each.text):
             best, found = worth, each.text

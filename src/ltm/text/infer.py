@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ltm.kinds import Kinds
 from ltm.model import Impact, Scope
-from ltm.text.judge import Judge, judge, words
+from ltm.text.judge import Judge, judge, length
 
 # Tag, and the other words that mean it.
 _TABLE = (
@@ -168,7 +168,7 @@ def infer_kind(text: str, kinds: Kinds, title: str = "") -> str:
     """Name of the kind that title and text most probably are; the default where none stands out."""
     if _ACHIEVEMENT in kinds and _REACHED.match(text):
         return _ACHIEVEMENT
-    if len(words(text)) < _TOLD_BY:
+    if length(text) < _TOLD_BY:
         return kinds.default.name
     kind, share = judge().best("kind", _titled(text, title), _SAID)
     return kind if share >= _SURE_OF_KIND and kind in kinds else kinds.default.name
@@ -176,7 +176,7 @@ def infer_kind(text: str, kinds: Kinds, title: str = "") -> str:
 
 def infer_impact(text: str) -> Impact:
     """How much the text seems to matter, and high at least where it says that it does."""
-    if len(words(text)) < _TOLD_BY:
+    if length(text) < _TOLD_BY:
         return Impact.MEDIUM
     found = Impact(judge().best("impact", _spoken(text), _SAID)[0])
     low = found in (Impact.LOW, Impact.MEDIUM)
