@@ -74,6 +74,7 @@ def test_orders_for_now_questions_and_thanks_are_not(said: str) -> None:
         "I'd prefer coffee over playwright rn",
         "No more like blood",
         "maybe we should use kafka",
+        "do that for every new file from now on",
         "Keep it until Friday, marketing still builds the landing page with it.",
         "部長は「英語は必ず短く」と言うんですが、これくらいなら怒られませんよね。",
         "Never trust the printer on floor two lol",

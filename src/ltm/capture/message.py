@@ -649,12 +649,14 @@ _POLITE = (
     r"|(?:ちなみに|顺便说一下|참고로)[，,、 ]*"
 )
 # Small words that can stand before a statement, and those that only do so before a stop or comma:
-# "no, tabs" corrects, "no tabs" forbids.
+# "no, tabs" corrects, "no tabs" forbids, and "no we use tabs" corrects again.
 _LEAD = re.compile(
     rf"\A(?:{_POLITE}"
     r"|(?:ok(?:ay)?|k|so|well|hey|hi|hello|yes|yeah|yep|nope|nah|lol|omg|wow|also|and|but|btw"
     r"|by the way|oh|ah|hm+|ugh|please|pls|just|actually|seriously|thx|thanks|thank you|then|und"
     r"|aber|pero|mais)\b(?:[\s,.:;!–—-]+|\Z)"
+    r"|no(?= (?:we|never|please|don'?t|do not|keep(?! alive)|it(?:'s| is)"
+    r"|i (?:do|have|like|mean|need|prefer|said|want|would)) )\s+"
     r"|(?:no(?:,? no)*|nein|nee?|nö|ja|doch|non|oui|s[ií]|n[ãa]o|sim|нет|да"
     r"|(?:scratch|strike|scrap|forget) that|never ?mind|whatever|wait|right|sure|great|good|nice"
     r"|cool|perfect|lovely|excellent|fantastic|awesome|super|now|again"
@@ -689,7 +691,8 @@ _CLOSINGS = (
     "alright", "right", "got it", "understood", "cheers", "(", ")", "d", "p",
 )  # fmt: skip
 _REASON = re.compile(
-    r"[\s,;–—-]+(?:because(?: of(?! the fact))?|since(?! (?:the|last|then|yesterday|\d))"
+    r"[\s,;–—-]+(?:because(?! of (?:that|this|it|them)\b)(?: of(?! the fact))?"
+    r"|since(?! (?:the|last|then|yesterday|\d))"
     r"|given that|due to(?: the fact that)?|as otherwise|the reason (?:is|being)(?: that)?)\s+",
     re.IGNORECASE,
 )

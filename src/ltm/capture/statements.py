@@ -78,7 +78,9 @@ _LEANS = re.compile(
 )
 
 _LEANS_LATER = re.compile(
-    r"\w+ (?:it(?!'s| is)|them)\b|(?:\w+ ){1,3}(?:that|this|it|them|those|these)\W*\Z",
+    r"(?:do|use|keep|apply|follow|put|make|leave|add) (?:that|this|these|those) (?:for|in|on|at"
+    r"|with|to|when|if|every|each|again|too|instead)\b"
+    r"|\w+ (?:it(?!'s| is)|them)\b|(?:\w+ ){1,3}(?:that|this|it|them|those|these)\W*\Z",
     re.IGNORECASE,
 )
 """What is not named but in the words before: "keep it until Friday", "never do that"."""
