@@ -153,7 +153,7 @@ class Head:
     ) -> None:
         """`rows` has for each n-gram or sign its weight for each class, in units."""
         self.classes, self._bias, self._rows = classes, bias, rows
-        self._weights = [row[0] if len(classes) == 1 else row for row in rows.values()]
+        self._weights: list[Any] = [row[0] if len(classes) == 1 else row for row in rows.values()]
         self._apart = _Known(self._taken_apart)
 
     def worth(self, text: str, stands: Iterable[str]) -> float:
