@@ -534,7 +534,7 @@ class Index(Lookups):
         if self._db.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
             return False
         self._db.execute("INSERT INTO words(words) VALUES('integrity-check')")
-        with snapshot(self._db):  # what others write meanwhile is no damage
+        with snapshot(self._db):  # others may write meanwhile
             rows = self._db.execute(
                 f"SELECT {_SHORT_COLUMNS}, data, sum FROM memories JOIN texts USING(row)"
             )
