@@ -431,7 +431,7 @@ ROWS: tuple[Row, ...] = (
             ),
         ),
         alone=True,
-        instead="on amd64; `dev/image` builds the image and tries it, which needs podman",
+        instead="on amd64; `dev/image` builds the image and tries it, which needs podman or docker",
         most={"written_outside_data": 0},
     ),
     Row(
