@@ -111,10 +111,8 @@ _SALUTATION = re.compile(
     r"|liebe (?:kolleg\w+|alle|kund\w+)|sehr geehrte\w* \w+|chers? (?:collègues|clients?|tous)"
     r"|bonjour à tous|estimad[oa]s? \w+|hola a todos|prezad[oa]s? \w+|olá (?:pessoal|a todos)"
     r"|gentili? \w+|beste collega\w*|drodzy \w+|szanown\w+ \w+|sayın \w+|değerli \w+"
-    r"|уважаем\w+ \w+|коллеги|各位(?:同事|用户)?|尊敬的\w+|関係者各位|各位|여러분|고객님"
-    r"|(?:hello|hi|hey|dear) (?:support|sirs?|madam|sir or madam|customers?|neighbou?rs|tenants)"
-    r"|(?:team|all|everyone|folks|colleagues|liebes team|équipe|equipo|equipe|команда)(?=[,:!]))"
-    r"(?:[,，、!！:：。 ]|\Z)",
+    r"|уважаем\w+ \w+|коллеги|各位(?:同事|用户)?|尊敬的\w+|関係者各位|各位|여러분|고객님)"
+    r"[,，、!！:：。 ]",
     re.IGNORECASE,
 )
 # A line that says: what follows came from someone or somewhere else.
@@ -235,6 +233,13 @@ _CLOSING = re.compile(
     re.IGNORECASE,
 )
 """How a letter ends."""
+_TO_A_GROUP = re.compile(
+    r"\s*(?:(?:hello|hi|hey|dear) (?:support|sirs?|madam|customers?|neighbou?rs|tenants)"
+    r"|(?:team|all|everyone|folks|colleagues|liebes team|équipe|equipo|equipe|команда)(?=[,:!])"
+    r"|関係者各位|各位|お客様各位)(?:[,，、!！:：。 ]|\Z)",
+    re.IGNORECASE,
+)
+"""How a letter to several people begins."""
 _FIRST_PERSON = re.compile(
     r"\b(?:i|i'm|i’m|i've|my|mine|me|we|we're|our|us|ich|mein\w*|mir|wir|uns\w*|je|j'|mon|ma|mes|nous"
     r"|notre|nos|on|yo|mi|mis|nosotr[oa]s|nuestr[oa]s?|eu|meu|minha|nós|noss[oa]s?|io|mio|mia|miei"
@@ -327,6 +332,11 @@ def _beside_request(lines: list[str]) -> list[list[str]]:
     """The paragraphs beside one that asks about a text, if they may be that text: they read as a
     document, or are more than a person says in passing, or do not speak of the writer."""
     blocks = list(_blocks(lines))
+    filled = [line for line in lines if line.strip()]
+    if any(map(_TO_A_GROUP.match, filled[:1])) or (
+        any(map(_GREETING.match, filled[:1])) and any(map(_CLOSING.match, filled[1:]))
+    ):
+        return blocks  # a letter
     for place, request in enumerate(blocks):
         rest = [*blocks[:place], *blocks[place + 1 :]]
         inside = 0 < place < len(blocks) - 1
@@ -459,7 +469,6 @@ def _typed(text: str) -> list[str]:
         received = bool(following) and (
             handed or _begins_received(line[:_GLANCE], following, inside=place > opening)
         )
-        received = received or (len(line) > _LONG_LINE and _SALUTATION.match(line) is not None)
         if not received or handed:
             own.append(line)
     return own
@@ -494,8 +503,6 @@ def _begins_received(line: str, following: list[str], *, inside: bool) -> bool:
         return True
     if (inside and _GREETING.match(line)) or _SALUTATION.match(line):
         return True
-    if _GREETING.match(line) and any(map(_CLOSING.match, following)):
-        return True  # a letter
     if _CHAT.match(line) and _CHAT.match(following[0]):
         return bool(_CLOCK.search(line) or _CLOCK.search(following[0])) or _names(
             [line, *following]
