@@ -160,6 +160,6 @@ def test_a_text_to_work_on_is_part_of_what_was_pasted(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", OF_THE_WRITER)
-def test_what_a_writer_says_beside_a_request_is_the_writers(text: str) -> None:
+def test_what_a_writer_says_next_to_a_request_is_the_writers(text: str) -> None:
     assert [each.text for each in said(text) if each.doubtful and " " in each.text] == []
     assert pasted(text).strip() == ""

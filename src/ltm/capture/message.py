@@ -273,7 +273,7 @@ _ADOPTS = re.compile(
 )
 """How a writer makes a text that is worked on a rule as well."""
 _OF_OTHERS = re.compile(
-    r"\b(?:another|other|someone|somebody|their|his|her|(?:my|our) (?:boss|landlord|vendor|supplier"
+    r"\b(?:another|other|some(?:one|body)|their|his|her|(?:my|our) (?:boss|landlord|vendor|supplier"
     r"|customer|client)|ander(?:en?|er|es)|fremd\w+|autres?|otr[oa]s?|outr[oa]s?|altr[oaie]|innej"
     r"|innego|друг\w+|чуж\w+)\b|别人|他人|別の",
     re.IGNORECASE,
@@ -285,7 +285,7 @@ _FOLLOWING = re.compile(
 )
 _IN_ONE_LINE = re.compile(r"\A([^:：\n]{4,120})[:：]\s*(\S.{20,})")
 """A request and, in the same line, what it is about."""
-_MOST_SENTENCES = 2  # of what a person says in passing beside a question
+_MOST_SENTENCES = 2  # of what a person says in passing next to a question
 _FILE_NAME = re.compile(r"\S+\.\w+")
 _LONGEST_REQUEST = 120
 _FEWEST_LINES = 3  # of a text that is followed by what to do with it
@@ -324,12 +324,12 @@ def said(text: str) -> tuple[Sentence, ...]:
             continue
         found += _of_block(block, lead)
         lead = block[-1].strip() if not _BULLET.match(block[-1]) else lead
-    doubtful = {each.text for block in _beside_request(lines) for each in _of_block(block, "")}
+    doubtful = {each.text for block in _around_request(lines) for each in _of_block(block, "")}
     return tuple(replace(each, doubtful=each.text in doubtful) for each in found)
 
 
-def _beside_request(lines: list[str]) -> list[list[str]]:
-    """The paragraphs beside one that asks about a text, if they may be that text: they read as a
+def _around_request(lines: list[str]) -> list[list[str]]:
+    """The paragraphs next to one that asks about a text, if they may be that text: they read as a
     document, or are more than a person says in passing, or do not speak of the writer."""
     blocks = list(_blocks(lines))
     filled = [line for line in lines if line.strip()]
@@ -357,7 +357,7 @@ def _beside_request(lines: list[str]) -> list[list[str]]:
 
 
 def _asks(line: str, *, first: bool) -> bool:
-    """Whether a short line asks something, or for something with a text that stands beside it."""
+    """Whether a short line asks something, or for something with the text next to it."""
     line = _SENTENCES.split(line)[0] if len(line) > _LONGEST_REQUEST else line
     if len(line) > _LONGEST_REQUEST:
         return False
