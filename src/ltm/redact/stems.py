@@ -176,7 +176,7 @@ def _places(text: str, stems: set[str]) -> set[int]:
     return places
 
 
-class _Known(dict[str, _Hints | None]):
+class _HintsByWord(dict[str, _Hints | None]):
     """What is known of words; None of those that are a part of nothing."""
 
     def __missing__(self, word: str) -> _Hints | None:
@@ -201,7 +201,7 @@ class _Known(dict[str, _Hints | None]):
         return known
 
 
-_known = cache(_Known)
+_known = cache(_HintsByWord)
 
 
 def _starting(word: str) -> tuple[str, ...]:
