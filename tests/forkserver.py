@@ -79,12 +79,15 @@ def main() -> None:
 
 
 def _load() -> None:
+    import ltm_server
+
     import ltm
 
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # one that has threads must not fork
-    for found in pkgutil.walk_packages(ltm.__path__, "ltm."):
-        if not found.name.endswith("__main__"):
-            importlib.import_module(found.name)
+    for package in (ltm, ltm_server):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not found.name.endswith("__main__"):
+                importlib.import_module(found.name)
     for name in _LATER:
         try:
             importlib.import_module(name)

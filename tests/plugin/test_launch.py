@@ -106,8 +106,11 @@ class Machine:
         python = f"python{sys.version_info[0]}.{sys.version_info[1]}"
         (path / "bin").mkdir(parents=True)
         (path / "bin" / "python").symlink_to(os.path.realpath(sys.executable))
-        (path / "lib" / python).mkdir(parents=True)
-        (path / "lib" / python / "site-packages").symlink_to(PACKAGES)
+        packages = path / "lib" / python / "site-packages"
+        packages.mkdir(parents=True)
+        for each in Path(PACKAGES).iterdir():  # all but LTM itself
+            if not each.name.startswith(("ltm", "__editable__")):
+                (packages / each.name).symlink_to(each)
         (path / "ltm-finished").touch()
         self.state("ready", "LTM now also searches by meaning")
         return path

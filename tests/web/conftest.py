@@ -18,6 +18,7 @@ PATIENCE = 90_000
 FLAGS = [
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-sync", "--disable-background-networking", "--disable-component-update"),
+    "--force-prefers-reduced-motion",  # a page that still scrolls would move away under a click
 ]
 
 
