@@ -23,11 +23,6 @@ from uuid import UUID
 
 import numpy as np
 import psycopg
-from ltm_server.postgres.database import Database, Person
-from ltm_server.postgres.migration import migrate
-from ltm_server.postgres.people import People, TeamProject
-from ltm_server.postgres.rows import as_file, columns, lexeme
-from ltm_server.postgres.store import PostgresStore
 
 from benchmarks.corpus import memories, questions
 from benchmarks.report import keep, percentile, table, timed
@@ -41,6 +36,11 @@ from ltm.store.file_store import FileStore
 from ltm.text.terms import query_terms
 from ltm.vault import codec
 from ltm.vault.vault import Vault, etag
+from ltm_server.postgres.database import Database, Person
+from ltm_server.postgres.migration import migrate
+from ltm_server.postgres.people import People, TeamProject
+from ltm_server.postgres.rows import as_file, columns, lexeme
+from ltm_server.postgres.store import PostgresStore
 from tests.postgres.cluster import Cluster, new_cluster
 
 POOL = 20_000  # different texts

@@ -12,9 +12,9 @@ import sys
 from pathlib import Path
 
 import click
-import ltm_server
 
 import ltm as ltm_package
+import ltm_server
 from benchmarks.soak.programme import README, ROWS
 from benchmarks.soak.row import Outcome, Row, read
 from docs import client_pages, recordings

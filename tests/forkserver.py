@@ -79,9 +79,8 @@ def main() -> None:
 
 
 def _load() -> None:
-    import ltm_server
-
     import ltm
+    import ltm_server
 
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # one that has threads must not fork
     for package in (ltm, ltm_server):

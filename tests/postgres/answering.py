@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import sys
 
+from ltm.decisions import Reinforce
+from ltm.errors import Busy, StorageFailed
 from ltm_server.postgres.changes import Sent, push
 from ltm_server.postgres.database import Database, Person
 from ltm_server.postgres.people import TeamProject
 from ltm_server.postgres.store import PostgresStore
-
-from ltm.decisions import Reinforce
-from ltm.errors import Busy, StorageFailed
 
 
 def main(url: str, tenant: str, project: str, person: str, memory: str) -> None:

@@ -24,6 +24,7 @@ from uuid import uuid4
 
 import psycopg
 import pytest
+
 from ltm_server.postgres.database import Database
 from ltm_server.postgres.migration import migrate
 

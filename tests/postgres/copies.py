@@ -9,10 +9,6 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import NamedTuple
 
-from ltm_server.postgres.changes import Receipt, Sent, pull, push
-from ltm_server.postgres.rows import as_file
-from ltm_server.postgres.store import PostgresStore
-
 from ltm import decisions
 from ltm.decisions import Decision, Forget, Reinforce, Revise
 from ltm.kinds import Kinds
@@ -20,6 +16,9 @@ from ltm.model import Impact, Memory, Status, from_record
 from ltm.vault import codec, frontmatter
 from ltm.vault.merge import merge
 from ltm.vault.vault import etag
+from ltm_server.postgres.changes import Receipt, Sent, pull, push
+from ltm_server.postgres.rows import as_file
+from ltm_server.postgres.store import PostgresStore
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 WORDS = ["heron", "walrus", "gannet", "otter", "puffin", "lynx"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ltm_server.postgres.database import Database, Person
 from ltm_server.postgres.people import ROLES, People, TeamProject
 from ltm_server.postgres.store import PostgresStore
-
 from tests.postgres.cluster import Cluster
 
 

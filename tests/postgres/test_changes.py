@@ -11,11 +11,6 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ltm_server.postgres.changes import Sent, pull, push, tidy
-from ltm_server.postgres.database import Database
-from ltm_server.postgres.migration import check, migrate
-from ltm_server.postgres.people import People
-from ltm_server.postgres.store import PostgresStore
 
 from benchmarks import corpus
 from ltm.decisions import (
@@ -29,6 +24,11 @@ from ltm.decisions import (
 )
 from ltm.errors import Busy, Conflict, Refused, StorageFailed
 from ltm.model import Filter, Memory, Source, Status, Trust
+from ltm_server.postgres.changes import Sent, pull, push, tidy
+from ltm_server.postgres.database import Database
+from ltm_server.postgres.migration import check, migrate
+from ltm_server.postgres.people import People
+from ltm_server.postgres.store import PostgresStore
 from tests.effort import ALL, EXAMPLES
 from tests.figures import count as note
 from tests.postgres.cluster import Cluster

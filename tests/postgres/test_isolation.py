@@ -13,6 +13,11 @@ from typing import Any
 import numpy as np
 import psycopg
 import pytest
+
+from ltm.decisions import Add, Adopt, Copy, Forget, Purge, Reinforce, Restore, Revise
+from ltm.errors import LtmError, NotFound, Refused
+from ltm.model import Filter, Memory, Source, Status, Stored, Trust
+from ltm.redact.redact import redact
 from ltm_server.postgres import people as people_module
 from ltm_server.postgres import store as store_module
 from ltm_server.postgres.changes import Sent, pull, push
@@ -20,11 +25,6 @@ from ltm_server.postgres.database import Database, Person
 from ltm_server.postgres.people import People, TeamProject
 from ltm_server.postgres.store import PostgresStore
 from ltm_server.postgres.vectors import ProjectVectors
-
-from ltm.decisions import Add, Adopt, Copy, Forget, Purge, Reinforce, Restore, Revise
-from ltm.errors import LtmError, NotFound, Refused
-from ltm.model import Filter, Memory, Source, Status, Stored, Trust
-from ltm.redact.redact import redact
 from tests.figures import count as note
 from tests.index.directions import DIMENSIONS, MODEL, direction
 from tests.postgres.cluster import Cluster

@@ -14,8 +14,8 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from ltm_server.postgres.database import Database
 
+from ltm_server.postgres.database import Database
 from tests.effort import ALL
 from tests.figures import count as note
 from tests.postgres.cluster import Cluster, new_cluster

@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from ltm.errors import NotFound, Refused
 from ltm_server.postgres.database import database_url
 from ltm_server.postgres.people import People
 from ltm_server.postgres.store import PostgresStore
-
-from ltm.errors import NotFound, Refused
 from tests.cli.runner import Ltm
 from tests.postgres.team import Team
 

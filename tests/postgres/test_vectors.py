@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from ltm_server.postgres.store import PostgresStore
 
 from ltm.embed.update import keep_memories
 from ltm.model import Filter, Status
+from ltm_server.postgres.store import PostgresStore
 from tests.embed.test_update import Numbers
 from tests.index.directions import DIMENSIONS, MODEL, direction
 from tests.postgres.team import Team

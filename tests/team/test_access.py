@@ -16,9 +16,9 @@ from unittest.mock import sentinel
 import psycopg
 import pytest
 from cryptography.hazmat.primitives import serialization
+
 from ltm_server.app import PROJECT, TeamSettings, routes
 from ltm_server.tools import OFFERED
-
 from tests.postgres.cluster import Cluster
 from tests.team.issuer import CLIENT, SECRET, Issuer
 from tests.team.world import TeamServer, TeamWorld, team_world
